@@ -243,7 +243,7 @@ LAWS: Final = (
         modules=("auditor.report.model", "auditor.report.placed"),
         says="the report's model is made of what the judges say, and of what a policy makes of it",
         ours=(
-            *("auditor.report.placed", "auditor.report.policy"),
+            *("auditor.report.placed", "auditor.report.policy_outcome"),
             *("rules.finding", "rules.verdict", "rules.incident", "rules.counterfactual"),
             *("rules.loss.**", "rules.replicas.remote", "rules.advice", "rules.availability.account"),
             *("rules.history.milestones", "rules.history.clocks", "rules.timeline.values"),
@@ -543,7 +543,7 @@ def loops_of_rules_are_bounded(module: Module) -> Iterator[str]:
         return
     for node in nodes(module):
         if isinstance(node, ast.While) and not any(map(_counts_a_turn, ast.walk(node))):
-            yield f"{module.path}:{node.lineno}: a loop without a Bound of rules.protocol.steps"
+            yield f"{module.path}:{node.lineno}: a loop without a StepLimit of rules.protocol.steps"
 
 
 def _counts_a_turn(node: ast.AST) -> bool:
@@ -822,7 +822,7 @@ REFUSED: Final = (
     (parsers_and_rules_are_pure, "rules/judge.py", "open('x')", "no I/O"),
     (parsers_and_rules_are_pure, "parsers/files.py", "import os\nos.environ['X']", "reads os.environ"),
     (parsers_and_rules_are_pure, "parsers/files.py", "import datetime\ndatetime.datetime.now()", "clock"),
-    (loops_of_rules_are_bounded, "rules/chain.py", "while x:\n    x = f(x)", "without a Bound"),
+    (loops_of_rules_are_bounded, "rules/chain.py", "while x:\n    x = f(x)", "without a StepLimit"),
     (rules_say_no_any, "rules/judge.py", "from typing import Any", "imports Any"),
     (functions_are_short, "rules/judge.py", "def f() -> None:\n" + "    x = 1\n" * 70, "f has 71 lines"),
     (files_are_short, "rules/judge.py", "\n" * 301, "301 lines"),

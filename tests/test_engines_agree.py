@@ -19,7 +19,7 @@ from auditor.config import AuditConfig, ConfigError, EngineName
 from auditor.config.policy import Policy
 from auditor.dumps import gather
 from auditor.engines.plan import log_stretches
-from auditor.engines.plan import traces as plan_traces
+from auditor.engines.plan import trace_stretches as plan_traces
 from auditor.engines.progress import Silent
 from auditor.report.json import render
 from rules.thresholds import Chosen

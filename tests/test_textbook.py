@@ -12,7 +12,7 @@ from parsers.checkpoints import read_leader_epoch_checkpoint
 from parsers.provenance import Origin
 from rules.protocol.epochs import EpochStart, end_offset_for
 from rules.simulator.outcome import LINEUP, Outcome, compare, outcome
-from rules.simulator.timeline import ReplicaRow, Row, Run, run
+from rules.simulator.run_rows import ReplicaRow, Row, Run, run
 from tests.rules.textbook_goldens import TEXTBOOK, golden_of, scripts, text_of
 
 EPOCH_GENERATIONS = ("KIP-101", "KIP-279", "KIP-320", "truncate-on-fetch")

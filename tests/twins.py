@@ -18,7 +18,7 @@ from auditor.config import AuditConfig
 from auditor.simulation.dump import write_dump
 from auditor.simulation.script_file import read_script
 from rules.catalog import RULES
-from rules.simulator.timeline import run
+from rules.simulator.run_rows import run
 from tests.lab.sample_reports import report_on
 from tests.mutants.registry import MUTANTS, NOT_RECORDED
 

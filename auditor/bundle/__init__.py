@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from auditor.bundle.command import run_bundle
-from auditor.bundle.request import requested
+from auditor.bundle.wanted import requested
 
 __all__ = ["requested", "run_bundle"]

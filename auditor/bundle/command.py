@@ -18,7 +18,7 @@ from auditor.archives import at_hand
 from auditor.audit import audit, prepare
 from auditor.bundle.masked_files import BundledFile, Place, write_masked
 from auditor.bundle.masking import new_mask
-from auditor.bundle.request import BundleRequest, wanted
+from auditor.bundle.wanted import BundleRequest, wanted
 from auditor.config import AuditConfig, ConfigError
 from auditor.dumps import DumpParts, gather
 from auditor.exit_codes import ExitCode

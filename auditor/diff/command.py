@@ -10,8 +10,8 @@ from auditor.archives import AtHand, at_hand, is_readable_archive
 from auditor.audit import audit
 from auditor.config import AuditConfig, ConfigError
 from auditor.diff.compare import difference
+from auditor.diff.comparison_json import diff_document
 from auditor.diff.comparison_text import diff_text
-from auditor.diff.document import diff_document
 from auditor.diff.ending import exit_code, reasons
 from auditor.diff.side import ComparedReport, side_of
 from auditor.dumps import DumpParts, gather

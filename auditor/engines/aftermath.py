@@ -9,7 +9,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from auditor.engines.files import entry_at, file_of, still_there
+from auditor.engines.opening import entry_at, file_of, still_there
 from auditor.engines.told.texts import is_text
 from parsers.provenance import Origin, Span
 from parsers.records import decode_entry

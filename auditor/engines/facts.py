@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from auditor.engines.files import unread_file
+from auditor.engines.opening import unread_file
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.chronicle import Named
 from parsers.provenance import Span

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from auditor.engines.facts import replica_fact, unread_fact
-from auditor.engines.files import unread_file
+from auditor.engines.opening import unread_file
 from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit, UnitKind
 from parsers.provenance import Span, row_span

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from auditor.engines.files import file_of, still_there, unread_file
+from auditor.engines.opening import file_of, still_there, unread_file
 from auditor.engines.told.texts import is_text
 from parsers.files import read_exactly
 from parsers.provenance import Origin, Span

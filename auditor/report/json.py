@@ -18,7 +18,7 @@ from auditor.report.model import (
     RefusalLine,
 )
 from auditor.report.named_places import listed
-from auditor.report.policy import policy_document
+from auditor.report.policy_outcome import policy_document
 from rules.finding import Exhibit, Finding, Severity
 
 SCHEMA_VERSION: Final = 1

@@ -25,8 +25,8 @@ from parsers.writers.checkpoints import (
 )
 from parsers.writers.segments import Record, batch_bytes, legacy_bytes, write_segment
 from rules.simulator.generation import Generation
+from rules.simulator.run_rows import Run
 from rules.simulator.state import Batch, Broker, Cluster
-from rules.simulator.timeline import Run
 
 DATE: Final = "Sun Sep 13 12:26:40 UTC 2020"
 

@@ -18,15 +18,15 @@ from auditor.simulation.place import (
     ids,
 )
 from auditor.simulation.printed_lines import created_rows, event_rows
-from auditor.simulation.requests import FetchSessions, RequestRow, request_rows
+from auditor.simulation.printed_requests import FetchSessions, RequestRow, request_rows
 from parsers.tables import BrokerEvent
 from parsers.tables.metadata import NO_LEADER, MetadataChange, join_ids
 from rules.protocol.offsets import BrokerId
 from rules.simulator import notes
 from rules.simulator.generation import Generation
 from rules.simulator.notes import Note
+from rules.simulator.run_rows import Run
 from rules.simulator.state import CREATED_AT_MS, Cluster
-from rules.simulator.timeline import Run
 
 FIRST_TIMESTAMP: Final = 1_600_000_000_000
 LINES_A_STATEMENT: Final = 10

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from rules.simulator.drawing import draw
 from rules.simulator.outcome import Outcome
+from rules.simulator.run_rows import ReplicaRow, Row
 from rules.simulator.state import Batch, ReconciledCut
-from rules.simulator.timeline import ReplicaRow, Row
 
 Document = dict[str, object]
 

@@ -10,8 +10,8 @@ from auditor.report.plain import plain
 from rules.simulator.drawing import draw
 from rules.simulator.log import first_and_last, ranges
 from rules.simulator.outcome import Outcome
+from rules.simulator.run_rows import ReplicaRow, Row
 from rules.simulator.state import ProduceAnswer, ReconciledCut
-from rules.simulator.timeline import ReplicaRow, Row
 
 WIDTH: Final = 100
 LEGEND: Final = (

@@ -14,7 +14,7 @@ from auditor.simulation.run_text import comparison_text, run_text
 from auditor.simulation.script_file import read_script
 from rules.simulator.generation import UnknownGeneration, generation
 from rules.simulator.outcome import LINEUP, Generations, compare, outcome
-from rules.simulator.timeline import run
+from rules.simulator.run_rows import run
 
 FORMATS: Final = ("terminal", "json")
 

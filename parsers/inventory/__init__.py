@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from parsers.inventory.contents import BrokerFrom, ClusterFrom, Inventory, LogDir, LogWitness, ReplicaDir
 from parsers.inventory.enclosure import NotADump, enclose
 from parsers.inventory.impostors import UNPACKED
-from parsers.inventory.model import BrokerFrom, ClusterFrom, Inventory, LogDir, LogWitness, ReplicaDir
 from parsers.inventory.names import FileName, ReplicaName, broker_of_word, parse_file_name, parse_replica_name
 from parsers.inventory.segments import ExcludedFile, PlainSegments, absent_segments, plain_segments
 from parsers.inventory.shapes import begins_dump_text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from parsers.inventory.model import LogDir
+from parsers.inventory.contents import LogDir
 from parsers.inventory.names import broker_of_word
 from parsers.inventory.walk import ancestors
 from parsers.provenance import Origin

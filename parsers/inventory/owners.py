@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from parsers.inventory.contents import LogDir, LogWitness
 from parsers.inventory.log_dirs import Overrides
-from parsers.inventory.model import LogDir, LogWitness
 from parsers.inventory.names import WRITTEN_BY_BROKERS, broker_of_word
 from parsers.inventory.neighbours import Neighbours
 from parsers.inventory.voices import SILENT, Voice, voice_of

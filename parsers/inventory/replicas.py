@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 
 from parsers.checkpoints import read_partition_metadata
 from parsers.files import read_source
-from parsers.inventory.model import LogDir, ReplicaDir
+from parsers.inventory.contents import LogDir, ReplicaDir
 from parsers.inventory.names import parse_replica_name
 from parsers.inventory.walk import Folder
 from parsers.provenance import Origin

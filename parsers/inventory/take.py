@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from parsers.files import FileFault, locate, printable, read_head
+from parsers.inventory.contents import Inventory, LogDir, ReplicaDir
 from parsers.inventory.impostors import misnamed_segments, packed_files, split_impostors
 from parsers.inventory.log_dirs import (
     INDEX_CACHE,
@@ -18,7 +19,6 @@ from parsers.inventory.log_dirs import (
     read_overrides,
     refuse_unknown_brokers,
 )
-from parsers.inventory.model import Inventory, LogDir, ReplicaDir
 from parsers.inventory.neighbours import Neighbours
 from parsers.inventory.owners import own_logs
 from parsers.inventory.replicas import find_replicas, mark_same_log_dirs, mark_same_replicas

@@ -14,8 +14,8 @@ from parsers.request_log.fold import fold
 from parsers.request_log.gathered import Gathered, Taken, Topics, fetches_in, integers, produces_in
 from parsers.request_log.joined import Joined, NamedPartitions, joined
 from parsers.request_log.known import Calls, KeyedSide, touched_by
-from parsers.request_log.lives import REFUSED, Lives
 from parsers.request_log.resting import ANSWERED_ONLY
+from parsers.request_log.session_lives import REFUSED, Lives
 from parsers.request_log.sessions import NOTHING, Base, Cached, Session, SessionState
 from parsers.request_log.typed import NULL, FetchLine, ProduceLine
 

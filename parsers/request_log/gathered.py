@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import UNSET
 
 from parsers.request_log.columns import ANSWERED, ASKED, TIMES, Codes, Integers
-from parsers.request_log.moments import Floats
+from parsers.request_log.line_times import Floats
 from parsers.request_log.typed import (
     NULL,
     Diverging,

@@ -11,7 +11,7 @@ import numpy as np
 from parsers.request_log.call import CONSUMER
 from parsers.request_log.columns import TIMES, Columns, Integers
 from parsers.request_log.gathered import Gathered, NamedSide
-from parsers.request_log.moments import microseconds, times_of
+from parsers.request_log.line_times import microseconds, times_of
 from parsers.request_log.typed import NULL
 
 

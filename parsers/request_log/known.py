@@ -8,7 +8,7 @@ import numpy as np
 
 from parsers.request_log.columns import ANSWERED, ASKED, Integers
 from parsers.request_log.entries import KEYS, Entries, Flags
-from parsers.request_log.lives import MOMENTS
+from parsers.request_log.session_lives import MOMENTS
 from parsers.request_log.typed import NULL
 
 ERROR: Final = ANSWERED.index("error_code")

@@ -9,7 +9,7 @@ from typing import BinaryIO, Final, TypeAlias, TypeVar
 
 from parsers.provenance import Origin
 from parsers.refusal import refuse
-from parsers.request_log import isr, log_moves, positions
+from parsers.request_log import isr_requests, log_moves, positions
 from parsers.request_log.call import FetchCall, fetch_call
 from parsers.request_log.fetches import fetch_rows
 from parsers.request_log.fields import WrongShape
@@ -47,10 +47,10 @@ READERS: Final[dict[str, Callable[[Request, Origin], Iterator[RequestRow]]]] = {
     "OFFSET_FOR_LEADER_EPOCH": positions.epoch_requests,
     "OFFSETS_FOR_LEADER_EPOCH": positions.epoch_requests,
     "LIST_OFFSETS": positions.offset_requests,
-    "ALTER_PARTITION": isr.alter_partition,
-    "ALTER_ISR": isr.alter_partition,
-    "LEADER_AND_ISR": isr.leader_and_isr,
-    "METADATA": isr.metadata,
+    "ALTER_PARTITION": isr_requests.alter_partition,
+    "ALTER_ISR": isr_requests.alter_partition,
+    "LEADER_AND_ISR": isr_requests.leader_and_isr,
+    "METADATA": isr_requests.metadata,
     "STOP_REPLICA": log_moves.stop_replica,
     "CONTROLLED_SHUTDOWN": log_moves.controlled_shutdown,
     "BROKER_REGISTRATION": log_moves.broker_registration,

@@ -9,7 +9,7 @@ import numpy as np
 from parsers.request_log.columns import ANSWER_IMPLIED, BEGUN_UNSEEN, IMPLIED, STALE, UNCHANGED, Integers
 from parsers.request_log.entries import KEYS, Entries
 from parsers.request_log.known import Calls, Kept, Known, Words
-from parsers.request_log.lives import MOMENTS
+from parsers.request_log.session_lives import MOMENTS
 from parsers.request_log.typed import NULL
 
 ANSWERED_ONLY, RESTING = 1 << 32, 1 << 33

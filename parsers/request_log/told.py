@@ -21,9 +21,9 @@ from parsers.request_log.columns import (
     Rows,
     ToldRows,
 )
-from parsers.request_log.lives import LOST, UNSEEN
 from parsers.request_log.positions import times_of
 from parsers.request_log.request import Times
+from parsers.request_log.session_lives import LOST, UNSEEN
 from parsers.request_log.typed import NULL
 from parsers.tables.requests import Fetch
 

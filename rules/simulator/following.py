@@ -7,13 +7,13 @@ from dataclasses import replace
 from rules.protocol.leader import answer_fetch
 from rules.protocol.offsets import BrokerId
 from rules.protocol.watermarks import follower_high_watermark
+from rules.simulator.delivery import abandon, answered, reach, refused, serves
 from rules.simulator.leading import accept_fetch, remote
 from rules.simulator.log import appended, ranges, read
 from rules.simulator.log_start import BY_LEADER, move
 from rules.simulator.notes import UNKNOWN_LEADER_EPOCH, TookFetch
 from rules.simulator.reconciling import diverge, reconcile, reset
 from rules.simulator.state import Batch, Broker, Cluster, InFlight, note, put, replica_of, say
-from rules.simulator.wire import abandon, answered, reach, refused, serves
 
 
 def fetch(cluster: Cluster, follower: Broker, limit: int | None = None) -> Cluster:

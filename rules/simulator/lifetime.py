@@ -8,12 +8,12 @@ from rules.protocol.offsets import Offset
 from rules.protocol.watermarks import high_watermark_at_start
 from rules.simulator.controller import decide, elect, hand_over, register
 from rules.simulator.decision import keeps_eligible
+from rules.simulator.delivery import abandon, let_go
 from rules.simulator.leading import dismiss_producers
 from rules.simulator.log import ranges, recovered, without_pages
 from rules.simulator.notes import Ended, Loaded
 from rules.simulator.roles import tell
 from rules.simulator.state import Broker, Cluster, note, put, say
-from rules.simulator.wire import abandon, let_go
 
 
 def crash(cluster: Cluster, broker: Broker) -> Cluster:

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
+from rules.simulator.run_rows import Run, run
 from rules.simulator.script import Script
 from rules.simulator.state import Batch, Broker, Cluster, ReconciledCut, SentBatch
-from rules.simulator.timeline import Run, run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

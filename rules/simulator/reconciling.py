@@ -16,6 +16,7 @@ from rules.protocol.truncation import (
     truncation_point,
 )
 from rules.protocol.watermarks import follower_high_watermark
+from rules.simulator.delivery import reach
 from rules.simulator.log import begun_anew, cut, ranges
 from rules.simulator.notes import AnsweredEnd, AnsweredEpoch, Ended, Reconciled
 from rules.simulator.state import (
@@ -30,7 +31,6 @@ from rules.simulator.state import (
     replica_of,
     say,
 )
-from rules.simulator.wire import reach
 
 
 def begin(cluster: Cluster, follower: Broker) -> Cluster:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rules.protocol.isr import RemoteReplica, at_new_leadership, at_reelection
+from rules.simulator.delivery import abandon, let_go
 from rules.simulator.leading import advance, dismiss_producers
 from rules.simulator.notes import NO_ERROR, STALE_CONTROLLER_EPOCH, Created, Dropped, Heard, TookRole
 from rules.simulator.reconciling import begin
 from rules.simulator.state import Broker, Cluster, Leading, Metadata, decision_note, note, put, say
-from rules.simulator.wire import abandon, let_go
 
 
 def tell(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:

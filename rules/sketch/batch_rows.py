@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from parsers.provenance import Span
 from parsers.tables import BatchHeader, arrow_schema
-from rules.sketch.producers import NOBODY, Sender
+from rules.sketch.written_by import NOBODY, Sender
 from rules.zoom.ranges import BatchMark, RecordMark, UnreadFile, Zoom
 
 BATCH_BYTES: Final = 70

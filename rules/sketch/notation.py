@@ -22,7 +22,7 @@ Behind `;` stand, separated by commas: `hw 9` (or `hw none`), `start 3`, `recove
 `voters 7 8`, `snapshots 3 5`, `index-fault offset`, `markers` where transactions ended in the log, `leo 90` where
 the log goes on to offset 90 behind what is drawn, and `pace 60` where 60 seconds lie between two offsets by the times
 of batches, which the broker wrote with `append-times`. Braces behind a batch name its producer, as
-`rules.sketch.producers` says. Unless said otherwise the epoch file agrees with the batches, the
+`rules.sketch.written_by` says. Unless said otherwise the epoch file agrees with the batches, the
 broker stopped in order, and the recovery point is the log end offset. Lines of their own: `topic t`, `ids a b` (that
 logs give the topic), `live`,
 `kafka 1 3.9.1 ibp 3.9`, `set min.insync.replicas 2`; those about

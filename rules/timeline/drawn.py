@@ -9,9 +9,9 @@ from typing import Final
 
 from rules.evidence import PartitionEvidence
 from rules.history.moments import log_end
-from rules.timeline.reigns import Reigning
 from rules.timeline.rows import Cell, Timeline, TimelineRow, Walk, walk
 from rules.timeline.values import DrawnEvent, DrawnHistory, DrawnPoint, DrawnReign, DrawnReplica, EventKind
+from rules.timeline.who_led import Reigning
 
 POINTS_KEPT: Final = 150
 """Of one replica; a picture has no room for more."""

@@ -11,7 +11,7 @@ import pytest
 from auditor.simulation.dump import write_dump
 from auditor.simulation.script_file import read_script
 from parsers.writers.checkpoints import offset_lines
-from rules.simulator.timeline import run
+from rules.simulator.run_rows import run
 from tests.auditor.dumps_at_hand import audited, rolled
 
 SCRIPT = """

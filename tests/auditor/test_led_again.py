@@ -12,7 +12,7 @@ from auditor.report.model import AuditReport, Loss
 from auditor.simulation.dump import write_dump
 from auditor.simulation.script_file import read_script
 from rules.simulator.outcome import outcome
-from rules.simulator.timeline import run
+from rules.simulator.run_rows import run
 from tests.auditor.dumps_at_hand import audited
 
 SCRIPT = """

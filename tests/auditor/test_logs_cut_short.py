@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from dumps_at_hand import SAMPLES, told, told_of, violations
 
-from auditor.engines.plan import traces as plan_traces
+from auditor.engines.plan import trace_stretches as plan_traces
 from parsers.provenance import Span
 from rules.history.gaps import TraceGap, ends_unseen
 from rules.history.trace_ends import SessionBroken, SessionLeft, TraceEnd, ended_early

@@ -12,7 +12,7 @@ import pytest
 from auditor.audit import audit, prepare
 from auditor.config import AuditConfig
 from auditor.dumps import gather
-from auditor.engines.plan import traces as plan_traces
+from auditor.engines.plan import trace_stretches as plan_traces
 from auditor.report.json import render
 from tests.lab.effort import fast_if
 from tests.lab.sample_reports import report_on

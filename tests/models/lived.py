@@ -14,9 +14,9 @@ from auditor.report.model import AuditReport
 from auditor.simulation.dump import write_dump
 from rules.finding import Finding, Severity
 from rules.protocol.offsets import BrokerId
+from rules.simulator.run_rows import run
 from rules.simulator.script import Script, read_events
 from rules.simulator.state import TopicSettings
-from rules.simulator.timeline import run
 from tests.models.oracle import Model, Record, Version
 from tests.models.search import SPOKEN, Pair, World, choice, named
 

@@ -13,7 +13,7 @@ from auditor.simulation.journal_rows import LINES_A_STATEMENT, recorded
 from auditor.simulation.script_file import script_of
 from parsers.broker_log import wall_clock
 from parsers.tables.requests import Fetch, Produce
-from rules.simulator.timeline import run
+from rules.simulator.run_rows import run
 from tests.lab.effort import fast_if
 from tests.models.losses import losses
 from tests.models.oracle import VERSIONS, Version

@@ -13,7 +13,7 @@ from auditor.engines.told.fetched import ByColumns
 from auditor.engines.told.requests import of_trace
 from auditor.simulation.journal_rows import FIRST_TIMESTAMP, LINES_A_STATEMENT
 from auditor.simulation.place import TOPIC, TOPIC_ID
-from auditor.simulation.requests import RequestRow
+from auditor.simulation.printed_requests import RequestRow
 from parsers.provenance import Origin, Span
 from parsers.request_log import FetchTold, Other, fetch_told
 from parsers.tables.requests import Fetch, Produce

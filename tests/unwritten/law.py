@@ -17,9 +17,9 @@ from rules.evidence import PartitionEvidence
 from rules.finding import Violation
 from rules.protocol.keeping import KEPT_BY
 from rules.protocol.offsets import BrokerId
+from rules.simulator.run_rows import run
 from rules.simulator.script import Script, read_events
 from rules.simulator.state import TopicSettings
-from rules.simulator.timeline import run
 from rules.unwritten.asking import Asked, RuleAnswer
 from rules.unwritten.reconstruction import AskedFollower
 from rules.zoom.differences import with_differences

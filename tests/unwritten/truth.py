@@ -16,10 +16,10 @@ from rules.protocol.truncation import RULES, Exchange, RuleName, Truncation
 from rules.protocol.watermarks import high_watermark_at_start
 from rules.simulator.events import Restart
 from rules.simulator.log import recovered
+from rules.simulator.run_rows import versions_of
 from rules.simulator.script import Script, cluster_of
 from rules.simulator.state import Broker, Cluster, ReconciledCut, replica_of
 from rules.simulator.step import step
-from rules.simulator.timeline import versions_of
 
 Made = tuple[int, bool, tuple[Exchange, ...]]
 """Where a rule has a log end, whether it cuts, and what was asked and answered."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from auditor.engines.files import file_of
+from auditor.engines.opening import file_of
 from auditor.engines.plan.pieces import Piece, parts_of, whole
 from auditor.engines.told.broker_logs import may_be_cut
 from parsers.broker_log import given_for

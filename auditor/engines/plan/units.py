@@ -12,7 +12,7 @@ from auditor.engines.plan.log_stretches import log_stretches
 from auditor.engines.plan.metadata_copies import metadata_copies
 from auditor.engines.plan.pieces import Piece, part, whole
 from auditor.engines.plan.selection import Selection
-from auditor.engines.plan.traces import trace_stretches
+from auditor.engines.plan.trace_stretches import trace_stretches
 from parsers.inventory import Inventory, LogDir, ReplicaDir, plain_segments
 from parsers.provenance import LOG_DIR_CHECKPOINTS, FileKind, Origin, ReplicaState, Source, Span
 from rules.replicas.topic_names import TopicName

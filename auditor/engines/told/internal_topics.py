@@ -9,7 +9,7 @@ from typing import Final
 
 import pyarrow.compute as pc
 
-from auditor.engines.files import file_of
+from auditor.engines.opening import file_of
 from auditor.engines.plan.pieces import Piece, whole
 from auditor.engines.plan.units import Owner, ReadUnit, UnitKind
 from parsers.internal_topics import InternalRecord, internal_record

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from auditor.engines.facts import told_fact, unread_fact, with_its_topic
-from auditor.engines.files import file_of
+from auditor.engines.opening import file_of
 from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.broker_settings import of_changes

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 
 from auditor.engines.facts import told_fact, unread_fact
-from auditor.engines.files import file_of, unread_file
+from auditor.engines.opening import file_of, unread_file
 from auditor.engines.plan.units import ReadUnit, TextHome
 from parsers.files import read_head
 from parsers.inventory import begins_dump_text

@@ -17,7 +17,7 @@ from auditor.report.html.stories import DRAWN, TABLES_SHOWN, PartitionStory, gra
 from auditor.report.model import AuditReport, Counterfactual, PlacedHistory, Survivor
 from auditor.report.named_places import named_places
 from auditor.report.placed import Place
-from auditor.report.policy import spared
+from auditor.report.policy_outcome import spared
 from auditor.report.screen import lost_words, ruled
 from auditor.report.sheet import between
 from auditor.report.summary import summary

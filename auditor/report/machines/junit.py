@@ -7,7 +7,7 @@ from xml.sax.saxutils import quoteattr
 
 from auditor.report.model import AuditReport
 from auditor.report.plain import plain
-from auditor.report.policy import spared
+from auditor.report.policy_outcome import spared
 from rules.finding import Finding, Severity
 
 Place = tuple[str, int]

@@ -8,7 +8,7 @@ from typing import Final
 from urllib.parse import quote
 
 from auditor.report.model import AuditReport, RefusalLine
-from auditor.report.policy import spared
+from auditor.report.policy_outcome import spared
 from rules.finding import Exhibit, Finding, Severity
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

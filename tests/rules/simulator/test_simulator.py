@@ -15,10 +15,10 @@ from auditor.simulation.simulate import simulate
 from rules.simulator.drawing import draw
 from rules.simulator.generation import Generation, UnknownGeneration, generation
 from rules.simulator.outcome import first_difference
+from rules.simulator.run_rows import run
 from rules.simulator.script import ScriptError, read_event, read_events
 from rules.simulator.state import Cluster, TopicSettings
 from rules.simulator.step import create, step
-from rules.simulator.timeline import run
 from rules.sketch.notation import read_sketch
 from tests.lab.effort import cases
 from tests.rules.textbook_goldens import TEXTBOOK, scripts

@@ -18,7 +18,7 @@ from auditor.timeline import evidence_of
 from rules.finding import Severity
 from rules.simulator.notes import TookFetch, TookProduce
 from rules.simulator.outcome import LINEUP, Outcome, compare, outcome
-from rules.simulator.timeline import run
+from rules.simulator.run_rows import run
 from rules.timeline.rows import timeline_of
 from tests.rules.textbook_goldens import TEXTBOOK, scripts
 

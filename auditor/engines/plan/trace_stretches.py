@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from auditor.engines.files import file_of
+from auditor.engines.opening import file_of
 from auditor.engines.plan.pieces import Piece, parts_of, whole
 from parsers.broker_log import given_for, wall_clock
 from parsers.provenance import Origin, Source
