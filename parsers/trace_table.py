@@ -2,16 +2,14 @@
 
 One line a partition and fetch. Columns, by name and in any order; others are passed over:
 
-| column | meaning |
-|---|---|
-| time | time text, kept as it stands |
-| broker | serving broker; where missing, the broker the file belongs to |
-| replica | asking replica, -1 for a consumer |
-| topic, partition | whose log; `topicId` may stand beside or instead of the topic |
-| fetchOffset | offset asked for: the follower's log end offset |
-| leaderEpoch | leader epoch in which the fetcher believes |
-| highWatermark, logStartOffset | of the leader, as answered |
-| error | Kafka error code of the answer |
+    time                            time text, kept as it stands
+    broker                          serving broker; where missing, the broker the file belongs to
+    replica                         asking replica, -1 for a consumer
+    topic, partition                whose log; `topicId` may stand beside or instead of the topic
+    fetchOffset                     offset asked for: the follower's log end offset
+    leaderEpoch                     leader epoch in which the fetcher believes
+    highWatermark, logStartOffset   of the leader, as answered
+    error                           Kafka error code of the answer
 
 Also read where present: lastFetchedEpoch, divergingEpoch, divergingEndOffset, lastStableOffset, clientId. An empty
 field or a null is unknown. A CSV file begins with the names, divided by commas, semicolons or tabs; a field with the

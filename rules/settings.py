@@ -1,6 +1,6 @@
 """Settings as brokers, files and controllers told them, and which of them was in force when.
 
-A topic's own setting outranks its brokers', one broker's outranks the default of all, and what was changed while a
+A topic's own setting outranks its brokers', and one broker's outranks the default of all. What was changed while a
 broker ran outranks what it started with. Times of two clocks are compared only as far as those clocks are aligned:
 where that leaves two values possible, no value is in force here.
 """

@@ -32,10 +32,9 @@ class PlainSegments:
 def plain_segments(files: Iterable[Source], next_offsets: Mapping[str, int] | None = None) -> PlainSegments:
     """The log's segments among the files of one replica directory.
 
-    A `.swap` segment is complete and replaces the plain ones from the lowest swap base up to the highest offset that
-    a swap segment reaches, unless a `.cleaned` file at or below its base shows that the set was not finished.
-    `next_offsets` gives that reach by the swap file's source; a swap segment without it is taken to reach just beyond
-    its own base.
+    `.swap` segments replace the plain ones from the lowest swap base up to the highest offset that one of them reaches.
+    A swap segment is complete, unless a `.cleaned` file at or below its base shows that the set was not finished.
+    `next_offsets` gives its reach by the swap file's source; without it the reach is just beyond the segment's base.
     """
     ordered = sorted(files, key=lambda file: (file.base_offset or 0, file.origin.source))
     left_out = [ExcludedFile(file=file, reason=_remnant_reason(file)) for file in ordered if file.kind == "leftover"]

@@ -1,8 +1,7 @@
 """The kernel as compiled code: one pass over what is held follows the chain, fills the columns and sums the bytes.
 
-It works on addresses, because a bounds check a byte would cost more than the work; every read is preceded by a
-comparison with the segment's size and with where the held bytes end. Checksums come from libcrc32c, which
-google-crc32c brings along.
+It works on addresses, because a bounds check a byte would cost more than the work. Before every read it compares with
+the segment's size and with where the held bytes end. Checksums come from libcrc32c, which google-crc32c brings along.
 """
 
 from __future__ import annotations

@@ -2,10 +2,12 @@
 
 Three grades of trust, decided by bytes alone, so that every reader of a file sees one and the same chain:
 
-* a header *fits* when magic and length are possible and the entry ends inside the file;
-* it is *plausible* when its other fields make sense too (magic 0/1: key and value lengths fill the entry exactly);
-* it is *sound* when it is plausible, or fits and leads to the end of the file or to a plausible header. The second
-  half keeps a batch whose fields rotted, but whose length still holds, a row of the table instead of a hole in it.
+* A header *fits* when magic and length are possible and the entry ends inside the file.
+* It is *plausible* when its other fields make sense too; of magic 0 and 1 the key and value lengths fill the entry.
+* It is *sound* when it is plausible, or fits and leads to the end of the file or to a plausible header.
+
+The second way to be sound keeps a batch whose fields rotted, but whose length still holds, a row of the table instead
+of a hole in it.
 """
 
 from __future__ import annotations

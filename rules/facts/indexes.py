@@ -45,8 +45,8 @@ class ToldAbort:
 class IndexFacts:
     """The indexes of a stretch of log, those entries held against it that lead into the stretch.
 
-    Faults are kept by their places, the first ones; where offsets do not ascend in the log, none of them is an address,
-    and what entries by offset show is dropped.
+    Faults are kept by their places, the first ones. Where offsets do not ascend in the log, none of them is an address.
+    What entries by offset show is dropped then.
     """
 
     entries: int = 0

@@ -1,6 +1,6 @@
 """Answers that were written when their broker had gone on into another role: what they tell is of the one before.
 
-A line of a request log is written when its answer is sent, which may be a while after the request was handled; a role
+A line of a request log is written when its answer is sent, which may be a while after the request was handled. A role
 is told when it is taken, or when the order for it is answered.
 """
 

@@ -1,7 +1,7 @@
 """Clocks that were set back amid their logs: what was written since is told as if they had gone on.
 
-Lines of a log stand in the order in which they were written, unless roles, ISRs or the epochs of requests fall back in
-it and rise in the order of times: then parts of it were put together in another order. A file in which the change does
+Lines of a log stand in the order in which they were written. Where roles, ISRs or the epochs of requests fall back in
+it and rise in the order of times, parts of it were put together in another order. A file in which the change does
 not show is of the time before or after it; where both are possible, its times are left as they are, and marked.
 """
 

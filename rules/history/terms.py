@@ -1,8 +1,8 @@
 """In which leader epoch each statement's values were learnt: the logical clock that all witnesses share.
 
-A request may name its epoch. All else is of the role in which its writer was, by the roles that it wrote down. Where
-somebody else shows that it had a role of which its own log has no word, that log has a hole, and what it says around
-the hole may be of the untold term.
+A request may name its epoch. All else is of the role in which its writer was, by the roles that it wrote down.
+Somebody else may show a role of which the writer's own log has no word. Then that log has a hole, and what it says
+around the hole may be of the untold term.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
 
     A request that names the epoch is of that epoch; an older one that a leader still answers, after it went on into a
     newer epoch, may be of either. One that names none is of the term of its broker when it handled it.
-    What a broker says of itself when it takes a new role was learnt in its former term; before the first role that its
-    log shows, in some epoch below that one, or in that one before a restart. Of a broker that tells no role an answer
-    is of an epoch that it led by the controllers' record.
+    What a broker says of itself when it takes a new role was learnt in its former term. Before the first role that its
+    log shows it was learnt in some epoch below that one, or in that one before a restart. Of a broker that tells no
+    role an answer is of an epoch that it led by the controllers' record.
     """
     in_order = tuple(_with_first_roles(ordered(_split_at_roles(moments))))
     first_role: dict[str, int] = {}

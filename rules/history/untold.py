@@ -1,7 +1,7 @@
 """What a broker's own log of roles leaves untold: epochs in which it may have been, though it has no word of them.
 
-Others name an epoch of which it tells nothing; or it was started again and tells the role that it took then, but not
-whether it had taken that role before.
+Others may name an epoch of which it tells nothing. Or it was started again and tells the role that it took then, but
+not whether it had taken that role before.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Where a follower cuts its log after an election: one function a generation of the protocol, side by side.
 
-Every function takes the follower and the leader as they stand, plays the exchange between them to its end, and says
+Every function takes the follower and the leader as they stand and plays the exchange between them to its end. It says
 what was asked, what was answered and what is cut.
 """
 

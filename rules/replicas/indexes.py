@@ -14,8 +14,9 @@ from rules.replicas.stable_then import stable_offsets_apart
 def rebuilt_from(replica: Replica, *, always: bool) -> int | None:
     """First offset of the segments whose indexes the broker makes anew at its next start; null where there are none.
 
-    After a stop that was not in order these are the segments at and above the recovery point; the last one also where
-    the broker may have gone on writing while its files were copied. `always` is for logs that are never stopped so.
+    After a stop that was not in order these are the segments at and above the recovery point. The last one is among
+    them also where the broker may have gone on writing while its files were copied. `always` is for logs that are never
+    stopped in order.
     """
     if not replica.segments or (replica.clean_shutdown is not None and not always):
         return None

@@ -1,7 +1,8 @@
 """Cuts that no log tells of, inferred from what they left on the disk, each with its proof and when it can have been.
 
-Segments that wait for their deletion hold what the log has no more; a producer snapshot knows records where the log
-holds other ones; a producer goes on in a new epoch with a sequence that its records in the log do not lead to.
+There are three proofs. Segments that wait for their deletion hold what the log has no more. A producer snapshot knows
+records where the log holds other ones. A producer goes on in a new epoch with a sequence that its records in the log
+do not lead to.
 """
 
 from __future__ import annotations

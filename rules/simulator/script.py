@@ -1,37 +1,37 @@
 """Scripts: events written one a line, and the partition that they befall.
 
-produce 1 m1                broker 1 is sent one record m1, acks=all
-produce 1 a(11) acks=1      one batch of eleven records; acks is 0, 1 or all
-produce 1 a x20             twenty batches of one record, a1 to a20
-fetch 2                     broker 2 asks its leader and is answered; it reconciles first if it owes that
-fetch 2 batches=1           the same, answered with at most one batch
-ask 2                       only the question arrives ...
-answer 2                    ... and later its answer
-reconcile 2                 OffsetsForLeaderEpoch where the version has it; since 2.8 a Fetch
-throttle 3                  broker 3 is over its replication quota: while it is out of sync it is sent no records
-unthrottle 3                ... and is so no more
-end-of 1 epoch=3            what broker 1 answers to: where does epoch 3 end?
-elect                       the controller elects by assignment, life and ISR
-elect 2                     ... this broker of the ISR
-elect 2 unclean             ... this one, in sync or not
-elect 2 told=2,3            ... and only these hear of it for now; told=none: nobody
-elect preferred             the preferred replica, if it is in sync
-reassign 3,1                these brokers are to hold the partition: who is new joins by catching up; when all of
-                            those are in sync, the others are removed; told=2,3 or told=none as with `elect`
-tell 1                      broker 1 hears the latest decision; tell 1 epoch=2: an old one
-fence 1                     the controller notices that broker 1 is gone
-crash 1                     broker 1 dies; its disk stays
-lose 1 to 3                 ... but lacks everything from offset 3 on
-restart 1                   broker 1 starts; with `untold` nobody tells it anything yet
-shutdown 1                  broker 1 hands over and stops in order
-checkpoint 1                broker 1 writes its high watermark and its log start to disk
-delete 1 below 3            a client has the records below offset 3 deleted: the log start moves, the files stay
-expire 1 below 3            broker 1's retention deletes its segments below offset 3
-shrink 3                    the leader takes broker 3 out of the ISR; `by=1` names a leader
-expand 3                    the leader takes it in, if it may enter; `proposed` leaves either in flight ...
-commit                      ... until the controller accepts it, or with `reject` does not
-check                       the leader looks at the clock: who lags leaves the ISR
-wait 30s                    time passes; also in ms
+    produce 1 m1                broker 1 is sent one record m1, acks=all
+    produce 1 a(11) acks=1      one batch of eleven records; acks is 0, 1 or all
+    produce 1 a x20             twenty batches of one record, a1 to a20
+    fetch 2                     broker 2 asks its leader and is answered; it reconciles first if it owes that
+    fetch 2 batches=1           the same, answered with at most one batch
+    ask 2                       only the question arrives ...
+    answer 2                    ... and later its answer
+    reconcile 2                 OffsetsForLeaderEpoch where the version has it; since 2.8 a Fetch
+    throttle 3                  broker 3 is over its replication quota: while it is out of sync it is sent no records
+    unthrottle 3                ... and is so no more
+    end-of 1 epoch=3            what broker 1 answers to: where does epoch 3 end?
+    elect                       the controller elects by assignment, life and ISR
+    elect 2                     ... this broker of the ISR
+    elect 2 unclean             ... this one, in sync or not
+    elect 2 told=2,3            ... and only these hear of it for now; told=none: nobody
+    elect preferred             the preferred replica, if it is in sync
+    reassign 3,1                these brokers are to hold the partition: who is new joins by catching up; when all of
+                                those are in sync, the others are removed; told=2,3 or told=none as with `elect`
+    tell 1                      broker 1 hears the latest decision; tell 1 epoch=2: an old one
+    fence 1                     the controller notices that broker 1 is gone
+    crash 1                     broker 1 dies; its disk stays
+    lose 1 to 3                 ... but lacks everything from offset 3 on
+    restart 1                   broker 1 starts; with `untold` nobody tells it anything yet
+    shutdown 1                  broker 1 hands over and stops in order
+    checkpoint 1                broker 1 writes its high watermark and its log start to disk
+    delete 1 below 3            a client has the records below offset 3 deleted: the log start moves, the files stay
+    expire 1 below 3            broker 1's retention deletes its segments below offset 3
+    shrink 3                    the leader takes broker 3 out of the ISR; `by=1` names a leader
+    expand 3                    the leader takes it in, if it may enter; `proposed` leaves either in flight ...
+    commit                      ... until the controller accepts it, or with `reject` does not
+    check                       the leader looks at the clock: who lags leaves the ISR
+    wait 30s                    time passes; also in ms
 
 As in every event line, a named value stands as `epoch=2` or as `epoch 2`.
 """

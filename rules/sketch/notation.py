@@ -17,16 +17,30 @@ One line a replica, one column an offset. The marks:
     ~          a batch cut short ends the file                         _      zeros end the file
     *          after the broker: it leads
 
-Behind `;` stand, separated by commas: `hw 9` (or `hw none`), `start 3`, `recovery 5` (or none), `cleaner 4`, `unclean`,
-`epochs 0@0 1@4` (or missing, empty, malformed, unreadable), `topic-id x`, `future`, `deleted`, `stray`, `log-dir d`,
-`voters 7 8`, `snapshots 3 5`, `index-fault offset`, `markers` where transactions ended in the log, `leo 90` where
-the log goes on to offset 90 behind what is drawn, and `pace 60` where 60 seconds lie between two offsets by the times
-of batches, which the broker wrote with `append-times`. Braces behind a batch name its producer, as
-`rules.sketch.written_by` says. Unless said otherwise the epoch file agrees with the batches, the
-broker stopped in order, and the recovery point is the log end offset. Lines of their own: `topic t`, `ids a b` (that
-logs give the topic), `live`,
-`kafka 1 3.9.1 ibp 3.9`, `set min.insync.replicas 2`; those about
-the topic as a whole and consumer groups are in `rules.sketch.topic_lines`.
+Behind `;` stand notes about the replica, separated by commas:
+
+    hw 9               the high watermark on disk, or `hw none`      voters 7 8          voters by its quorum state
+    start 3            the log start offset                          snapshots 3 5       producer snapshots at offsets
+    recovery 5         the recovery point, or `recovery none`        index-fault offset  an index contradicts the log
+    cleaner 4          the cleaner's checkpoint                      markers             transactions ended in the log
+    epochs 0@0 1@4     the epoch file; or missing, empty,            leo 90              undrawn records up to there
+                       malformed, unreadable                         pace 60             seconds between two offsets
+    topic-id x         the topic id in the folder                    append-times        the broker wrote these times
+    log-dir d          the log dir that holds the replica            unclean             no orderly stop
+    future             a folder of a replica that is moving; `deleted` and `stray` are other states
+
+Braces behind a batch name its producer, as `rules.sketch.written_by` says. Unless said otherwise the epoch file agrees
+with the batches, the broker stopped in order, and the recovery point is the log end offset.
+
+Lines of their own:
+
+    topic t                       the topic's name
+    ids a b                       topic ids that logs give it
+    live                          the folders were copied while brokers ran
+    kafka 1 3.9.1 ibp 3.9         the version of broker 1, and its inter-broker protocol
+    set min.insync.replicas 2     a setting of the topic
+
+Lines about the topic as a whole and about consumer groups are in `rules.sketch.topic_lines`.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ class Counting:
     def asks_unseen(self, track: Track, time: int | None) -> bool:
         """Whether a follower that the trace tells no more of is silent for so long that no ISR would keep it.
 
-        Where one does, the trace has a hole, and the follower may have asked for anything; so it may have where it was
+        Where one does, the trace has a hole, and the follower may have asked for anything. So it may have where it was
         answered, and the trace goes on for that long without its next fetch.
         """
         if not track.exhausted:
