@@ -790,6 +790,22 @@ def test_test_modules_have_names_of_their_own() -> None:
     refuse(f"tests: more than one {name}" for name in sorted(set(names)) if names.count(name) > 1)
 
 
+def test_a_class_has_a_name_of_its_own() -> None:
+    refuse(shared_names(load(PACKAGES)))
+
+
+def shared_names(modules: Iterable[Module]) -> Iterator[str]:
+    """One noun, one meaning: a name that two classes bear says what neither of them holds."""
+    paths: dict[str, list[str]] = {}
+    for module in modules:
+        for node in nodes(module):
+            if isinstance(node, ast.ClassDef):
+                paths.setdefault(node.name, []).append(module.path)
+    for name, places in paths.items():
+        if len(places) > 1:
+            yield f"{', '.join(places)}: more than one class {name}"
+
+
 # --- the checks prove themselves ------------------------------------------------------------------------------------
 
 REFUSED: Final = (
@@ -867,6 +883,12 @@ def test_a_check_stays_silent(check: Check, path: str, text: str) -> None:
 @pytest.mark.parametrize("line", ["see /wo" + "rk/main", "in shared/reco" + "rdings", "https://py" + "pi.org/simple"])
 def test_a_machine_or_a_registry_is_seen(line: str) -> None:
     assert list(untold("README.md", line))
+
+
+def test_a_name_of_two_classes_is_seen() -> None:
+    read, judge = (module_of(f"{floor}/cut.py", "class Cut:\n    pass") for floor in ("parsers", "rules"))
+    assert list(shared_names([read])) == []
+    assert list(shared_names([read, judge])) == ["parsers/cut.py, rules/cut.py: more than one class Cut"]
 
 
 def test_spark_behind_a_module_is_seen() -> None:
