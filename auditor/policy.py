@@ -11,7 +11,7 @@ from typing import Final
 from auditor.config import AuditConfig, ConfigError
 from auditor.config.policy import NO_POLICY, AcceptedFinding, Policy
 from auditor.kept_report import NO_REPORT, fingerprint_of, report_in, topic_id_of
-from auditor.report.policy import PolicyOutcome, SilencedLine, ThresholdSet
+from auditor.report.policy_outcome import PolicyOutcome, SilencedLine, ThresholdSet
 from rules.catalog import BY_ID
 from rules.finding import Finding, may_be_one_topic
 from rules.verdict import PartitionVerdict

@@ -26,6 +26,7 @@ from auditor.report.model import (
 )
 from auditor.report.named_places import PLACES_TOLD, listed, told_places
 from auditor.report.plain import plain
+from auditor.report.sheet import Sheet, counted
 from auditor.report.unbilled import sentence as in_words
 from rules.finding import capital, numbered, offsets_told
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from auditor.report.availability import CLOCKS, HEADS, rest_told, state_cells, states_shown, told_of
-from auditor.report.layout import Page, table
 from auditor.report.model import PlacedAvailability
+from auditor.report.sheet import Sheet, table
 
 
-def availability_lines(told: Sequence[PlacedAvailability], page: Page) -> Iterator[str]:
+def availability_lines(told: Sequence[PlacedAvailability], page: Sheet) -> Iterator[str]:
     """Every partition that was exposed for a time."""
     if not told:
         return
@@ -28,7 +28,7 @@ def availability_lines(told: Sequence[PlacedAvailability], page: Page) -> Iterat
             yield from page.wrapped(rest, 2, "faint")
 
 
-def _states(cells: Sequence[Sequence[str]], page: Page) -> Iterator[str]:
+def _states(cells: Sequence[Sequence[str]], page: Sheet) -> Iterator[str]:
     """The states as a table, or one paragraph each where that would be wider than the page."""
     heads, *rows = table(HEADS, cells, indent=2)
     if max(map(len, (heads, *rows))) <= page.columns:

@@ -13,7 +13,7 @@ from auditor.report.placed import (
     PlacedHistory,
     PlacedReplica,
 )
-from auditor.report.policy import PolicyOutcome
+from auditor.report.policy_outcome import PolicyOutcome
 from rules.advice import Advice, Candidate, Doomed, Gate, Going, OwedCut, Stretch, gate_words, told_gates
 from rules.availability.account import Availability, Condition, Exposure, Safeguard, StateRow
 from rules.counterfactual import Counterfactual, ProtocolOutcome

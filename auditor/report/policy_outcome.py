@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 
-from auditor.report.layout import counted
+from auditor.report.sheet import counted
 from rules.finding import Severity
 
 SHOWN = 6

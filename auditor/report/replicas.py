@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from auditor.report.layout import NOT_TOLD, Sheet, between, table
 from auditor.report.model import PlacedReplica, ReplicaVerdict
+from auditor.report.sheet import NOT_TOLD, Sheet, between, table
 
 HEADS: Final = (
     "replica", "broker", "log start", "log end", "LEO expected", "HW on disk", "HW expected", "last epoch", "verdict",

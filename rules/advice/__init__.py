@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rules.advice.model import Advice, Candidate, Doomed, Gate, Going, OwedCut, Stretch
-from rules.advice.told import gate_words, told_gates
+from rules.advice.spoken_gates import gate_words, told_gates
 from rules.advice.weigh import advise
 
 __all__ = ["Advice", "Candidate", "Doomed", "Gate", "Going", "OwedCut", "Stretch", "advise", "gate_words", "told_gates"]

@@ -26,7 +26,7 @@ BLINDLY: Final = "lets no follower cut records without asking its leader."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gone:
+class AlreadyLost:
     """What is lost already, whatever is done now."""
 
     losses: Sequence[Loss]
@@ -47,7 +47,7 @@ def gates(
     choices: Sequence[tuple[Candidate, Sequence[Held]]],
     returns: tuple[Sequence[Doomed], Mapping[str, OwedCut]],
     absent: Sequence[int],
-    gone: Gone,
+    gone: AlreadyLost,
 ) -> Iterator[Gate]:
     """One gate a broker's restart, one an election, one for a change of protocol versions."""
     in_order = sorted(replicas, key=lambda replica: replica.broker)
@@ -155,7 +155,7 @@ def _fades(survivor: Survivor, broker: int) -> bool:
 
 
 def _outcome(
-    candidate: Candidate, unjudged: str, unseen: Sequence[int], gone: Gone
+    candidate: Candidate, unjudged: str, unseen: Sequence[int], gone: AlreadyLost
 ) -> tuple[Going, str]:
     barred = _barred(candidate, gone.nowhere)
     if barred:

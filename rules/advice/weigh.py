@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rules.advice.cuts import held_alike, merged, owed_cuts, stretch_of
 from rules.advice.damage import damage, doubts
-from rules.advice.gates import Gone, gates
+from rules.advice.gates import AlreadyLost, gates
 from rules.advice.lacking import Held
 from rules.advice.model import Advice, Candidate, Doomed, Nowhere, OwedCut, Stretch
 from rules.evidence import PartitionEvidence, Replica
@@ -81,7 +81,7 @@ def _on(
                 [(candidate, held[candidate.path]) for candidate in candidates],
                 (doomed, _deepest(seen, followed, cuts)),
                 unjudged,
-                Gone(losses=losses, nowhere=nowhere, unbilled=nameless),
+                AlreadyLost(losses=losses, nowhere=nowhere, unbilled=nameless),
             )
         ),
     )

@@ -7,7 +7,7 @@ from itertools import groupby
 from rules.evidence import PartitionEvidence, Replica
 from rules.narrow.keys import KeyLedger, LastRecords
 from rules.narrow.surviving_keys import KeyedReplica, keyed, replicas_to_key
-from rules.sketch.producers import COMMIT, TRANSACTIONAL
+from rules.sketch.written_by import COMMIT, TRANSACTIONAL
 
 
 def with_drawn_keys(evidence: PartitionEvidence) -> PartitionEvidence:

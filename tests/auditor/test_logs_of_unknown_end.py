@@ -12,9 +12,9 @@ from auditor.report.advice import text
 from auditor.report.advice_files import may_follow
 from auditor.report.html.page import render as page
 from auditor.report.json import document
-from auditor.report.layout import Page
 from auditor.report.model import AuditReport
 from auditor.report.replicas import replica_table
+from auditor.report.sheet import Page
 from tests.auditor.dumps_at_hand import audited, copied
 from tests.rules.broken_dumps import Yard, position, wrote
 

@@ -18,6 +18,7 @@ from auditor.config import AuditConfig
 from auditor.report.model import AuditReport
 from auditor.report.plain import plain
 from auditor.report.screen import lost_words
+from auditor.report.sheet import counted, size
 from auditor.report.summary import summary
 from auditor.report.terminal import render
 from rules.finding import Severity

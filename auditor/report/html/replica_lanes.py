@@ -10,6 +10,7 @@ from auditor.report.html.scale import Scale
 from auditor.report.html.shapes import HUES, LEFT, RIGHT, Box, Label, Polyline, Shape, room_for
 from auditor.report.model import ReplicaVerdict
 from auditor.report.replicas import log_end
+from auditor.report.sheet import between
 from rules.finding import capital, offsets_told
 
 BAR: Final = 24.0

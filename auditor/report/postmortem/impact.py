@@ -10,6 +10,7 @@ from auditor.report.markdown import text
 from auditor.report.model import AuditReport, Loss, PlacedHistory
 from auditor.report.named_places import told_places
 from auditor.report.postmortem.parts import billed, capped, place, places, shortened
+from auditor.report.sheet import counted
 from auditor.report.unbilled import sentence, unbilled
 
 COLUMNS: Final = (

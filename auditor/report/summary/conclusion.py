@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from auditor.report.layout import counted, percent, size
 from auditor.report.model import AuditReport, PlacedHistory, Unbilled
+from auditor.report.sheet import counted, percent, size
 from auditor.report.summary.actions import Action, actions
 from auditor.report.summary.folded_findings import FoldedFinding, folded
 from auditor.report.summary.incidents import IncidentEntry, incident_entries

@@ -8,12 +8,12 @@ from typing import Final
 from auditor.report.model import AuditReport
 from auditor.report.named_places import named_places
 from auditor.report.placed import Place
-from auditor.report.summary.folded_findings import Entry, folded
+from auditor.report.summary.folded_findings import FoldedFinding, folded
 
 PLACES_SHOWN: Final = 3
 
 
-def perhaps_words(entries: Iterable[Entry]) -> Iterator[str]:
+def perhaps_words(entries: Iterable[FoldedFinding]) -> Iterator[str]:
     """Where, what is open, and what would tell; once, though two pairs of brokers may leave the same question open."""
     asked: dict[str, list[Place]] = {}
     for entry in entries:
