@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, MetadataChange, RecordRow
 from rules.evidence import METADATA_TOPIC, Difference, PartitionEvidence
 from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
-from rules.replicas.metadata_snapshots import (
-    SnapshotSeen,
-    committed_by,
-    committed_by_both,
-    held_by_a_majority,
-    unread_by_node,
-)
+from rules.replicas import metadata_snapshots
 from rules.rule import rule
 
 
@@ -31,13 +25,9 @@ def metadata_logs_diverge(evidence: PartitionEvidence) -> Iterator[Violation | U
     """Nodes of one cluster hold different metadata.
 
     Controllers and brokers copy one log, `__cluster_metadata`. A snapshot's name says how far the log was committed
-    when it was written, and in which epoch. So two logs agree below the ends of both nodes' snapshots. In one
-    epoch, they agree everywhere.
-
-    A snapshot replaces the log before its end. It says of topics, partitions, brokers, settings and features what the
-    log's records add up to. Its epoch is that of the log's last record before its end.
-
-    Lawful are ends of logs that most voters do not have: they are cut when the node returns.
+    when it was written, and in which epoch. So two logs agree below the ends of both nodes' snapshots, and in one epoch
+    everywhere. A snapshot says what the records before its end add up to. Its epoch is that of the last one.
+    Lawful are ends of logs that most voters lack: they are cut when the node returns.
 
     Proves
     ------
@@ -46,9 +36,9 @@ def metadata_logs_diverge(evidence: PartitionEvidence) -> Iterator[Violation | U
 
     Undecided when
     --------------
-    Logs differ in different epochs, no snapshots of both nodes reach beyond that, and no majority of voters holds
-    either log. Or the only log that reaches a snapshot may end in records that were never committed. Of each node
-    three snapshots are read: the oldest and the two newest. The others are named, and leave no verdict open.
+    Logs differ in different epochs, beyond the snapshots of both nodes, and no majority of voters holds either log. Or
+    the only log that reaches a snapshot may end in records that were never committed. Of each node's snapshots only the
+    oldest and the two newest are read; that leaves no verdict open.
 
     Upheld
     ------
@@ -70,25 +60,33 @@ def metadata_logs_diverge(evidence: PartitionEvidence) -> Iterator[Violation | U
     if evidence.topic != METADATA_TOPIC:
         return
     for difference in evidence.differences:
-        committed = committed_by_both(evidence.metadata_snapshots, difference)
+        committed = metadata_snapshots.committed_by_both(evidence.metadata_snapshots, difference)
         if difference.same_epoch or difference.start_offset < committed:
             yield _logs(difference, committed)
-        elif not held_by_a_majority(evidence.current, evidence.differences, difference):
+        elif not metadata_snapshots.held_by_a_majority(evidence.current, evidence.differences, difference):
             yield _open_logs(difference)
     for seen in evidence.metadata_snapshots:
         yield from _snapshot(evidence, seen)
-    yield from _unread(unread_by_node(evidence.metadata_snapshots))
+    unread = metadata_snapshots.left_unread(evidence.metadata_snapshots)
+    if unread is not None:
+        yield Undecided(
+            reason=f"of each node's snapshots three were held against the log, and the others not ({unread.words})",
+            missing="a dump in which these nodes have those snapshots and no others",
+            brokers=unread.brokers,
+            blocking=False,
+        )
 
 
 def _open_logs(difference: Difference) -> Undecided:
     left, right = difference.left.broker, difference.right.broker
+    start, end = difference.start_offset, difference.end_offset
     return Undecided(
-        reason=f"the metadata logs of nodes {left} and {right} differ at offsets"
-        f" [{difference.start_offset}, {difference.end_offset}), and whether that was committed is not known",
+        reason=f"the metadata logs of nodes {left} and {right} differ at offsets [{start}, {end}), and whether that was"
+        " committed is not known",
         missing="the metadata logs of most voters, with quorum-state and snapshots",
         brokers=(left, right),
-        start_offset=difference.start_offset,
-        end_offset=difference.end_offset,
+        start_offset=start,
+        end_offset=end,
     )
 
 
@@ -111,10 +109,10 @@ def _logs(difference: Difference, committed: int) -> Violation:
     )
 
 
-def _snapshot(evidence: PartitionEvidence, seen: SnapshotSeen) -> Iterator[Violation | Undecided]:
+def _snapshot(evidence: PartitionEvidence, seen: metadata_snapshots.SnapshotSeen) -> Iterator[Violation | Undecided]:
     """Records of one epoch at one offset have the same ones before them; those of another epoch may be cut."""
     other_epoch = seen.log_epoch is not None and seen.log_epoch != seen.epoch
-    known = committed_by(evidence.metadata_snapshots, seen.log_broker)
+    known = metadata_snapshots.committed_by(evidence.metadata_snapshots, seen.log_broker)
     surely = seen.log_broker == seen.broker or known >= seen.end_offset
     if seen.standing == "torn":
         yield _told(seen, "cannot be read whole", Severity.MEDIUM)
@@ -123,11 +121,10 @@ def _snapshot(evidence: PartitionEvidence, seen: SnapshotSeen) -> Iterator[Viola
     elif other_epoch:
         yield _open(seen)
     elif seen.standing == "differs":
-        more = f"; {seen.count - 1} more differ" if seen.count > 1 else ""
-        yield _told(seen, f"does not say what the log before it says; {seen.differences[0]}{more}")
+        yield _told(seen, f"does not say what the log before it says; {seen.words}")
 
 
-def _told(seen: SnapshotSeen, what: str, severity: Severity = Severity.CRITICAL) -> Violation:
+def _told(seen: metadata_snapshots.SnapshotSeen, what: str, severity: Severity = Severity.CRITICAL) -> Violation:
     return Violation(
         brokers=(seen.broker,),
         end_offset=seen.end_offset,
@@ -142,7 +139,7 @@ def _told(seen: SnapshotSeen, what: str, severity: Severity = Severity.CRITICAL)
     )
 
 
-def _open(seen: SnapshotSeen) -> Undecided:
+def _open(seen: metadata_snapshots.SnapshotSeen) -> Undecided:
     return Undecided(
         reason=f"node {seen.broker}'s snapshot at offset {seen.end_offset} is of epoch {seen.epoch}, but the log that"
         f" reaches it has epoch {seen.log_epoch} there; that may never have been committed",
@@ -151,18 +148,3 @@ def _open(seen: SnapshotSeen) -> Undecided:
         end_offset=seen.end_offset,
         exhibits=(Exhibit(span=seen.span, role="the snapshot"),),
     )
-
-
-def _unread(by_node: Mapping[int, Sequence[SnapshotSeen]]) -> Iterator[Undecided]:
-    """All of a cluster at once: a node may keep a hundred."""
-    if by_node:
-        shown = next(iter(by_node.values()))[0].span
-        left_out = ", ".join(f"{len(left)} of node {node}" for node, left in by_node.items())
-        yield Undecided(
-            reason="of each node's snapshots the oldest and the two newest were held against the log, and the others"
-            f" were not ({left_out})",
-            missing="a dump in which these nodes have those snapshots and no others",
-            brokers=tuple(by_node),
-            blocking=False,
-            exhibits=(Exhibit(span=shown, role="the first that was not read"),),
-        )

@@ -29,14 +29,13 @@ def truncated_by_high_watermark(evidence: PartitionEvidence) -> Iterator[Violati
     """By its high watermark a follower cut or kept what epochs would not.
 
     A high watermark lags behind what is committed by one round of fetching. A cut that removed nothing, and the first
-    contact of an empty log (`due to local high watermark 0`), are lawful and frequent. What lies below the leader's log
-    start by now was deleted there too: nobody misses it. Where the record format carries no epochs, they are
-    reconstructed: from who led when, and from where logs ended.
+    contact of an empty log (`due to local high watermark 0`), are lawful. What lies below the leader's log start by now
+    was deleted there too. Where the record format carries no epochs, they are reconstructed.
 
     Proves
     ------
     Cut: records that the leader held too were removed from this replica. If it leads before it has them again, they are
-    lost. Kept: this replica went on with records that its leader did not hold. The two logs differ from there on.
+    lost. Kept: this replica went on with records that its leader did not hold.
 
     Undecided when
     --------------
@@ -78,9 +77,7 @@ def _reconstructed(evidence: PartitionEvidence, done: AskedFollower) -> Iterator
         yield _by_reconstruction(evidence, done, answer, (max(done.offset, deleted), answer.least))
     elif answer is not None and max(answer.most, deleted) < done.offset:
         yield _by_reconstruction(evidence, done, answer, (max(answer.most, deleted), done.offset))
-    elif isinstance(done.moment, LogCut) and done.moment.end_offset == 0:
-        return  # an empty log has nothing to cut or keep
-    elif done.asked.open is not None and (answer is None or not answer.decided):
+    elif done.asked.open is not None and not done.of_an_empty_log and (answer is None or not answer.decided):
         yield Undecided(
             reason="a follower went by its high watermark, and what is told leaves open which epochs its records and"
             " its leader's were of",

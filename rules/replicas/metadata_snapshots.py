@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -27,14 +28,27 @@ class SnapshotSeen:
     count: int = 0
     span: Span
 
+    @property
+    def words(self) -> str:
+        """The first difference, and how many more there are."""
+        return self.differences[0] + (f"; {self.count - 1} more differ" if self.count > 1 else "")
 
-def unread_by_node(snapshots: Iterable[SnapshotSeen]) -> Mapping[int, Sequence[SnapshotSeen]]:
-    """The snapshots of which the names alone were looked at, by the node that keeps them."""
-    left_out: dict[int, list[SnapshotSeen]] = {}
-    for each in snapshots:
-        if each.standing == "unread":
-            left_out.setdefault(each.broker, []).append(each)
-    return {broker: left_out[broker] for broker in sorted(left_out)}
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftUnread:
+    """Snapshots of which the names alone were looked at."""
+
+    brokers: tuple[int, ...]
+    words: str
+    """How many there are of each node."""
+
+
+def left_unread(snapshots: Iterable[SnapshotSeen]) -> LeftUnread | None:
+    """All of them together: a node may keep a hundred."""
+    unread = sorted((s for s in snapshots if s.standing == "unread"), key=lambda s: (s.broker, s.end_offset))
+    counts = Counter(each.broker for each in unread)
+    words = ", ".join(f"{count} of node {node}" for node, count in counts.items())
+    return LeftUnread(brokers=tuple(counts), words=words) if unread else None
 
 
 def committed_by(snapshots: Iterable[SnapshotSeen], broker: int) -> int:

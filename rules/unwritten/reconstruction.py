@@ -43,6 +43,11 @@ class AskedFollower:
     moment: Moment
     decision: LogCut | None
 
+    @property
+    def of_an_empty_log(self) -> bool:
+        """Whether its own line tells that the log was empty: nothing in it could be cut or kept."""
+        return isinstance(self.moment, LogCut) and self.moment.end_offset == 0
+
 
 _SILENT: Final = Open(
     "brokers before 1.0 do not tell where their logs ended when they took a role, and where they were not cut",

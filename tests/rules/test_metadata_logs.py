@@ -90,7 +90,7 @@ def test_three_snapshots_of_a_copy_are_read(dump: Path) -> None:
     assert found(dump) == []
     (point,) = (each for each in audited(dump).coverage.undecided if each.rule == "META001")
     assert point.reason == (
-        "of each node's snapshots the oldest and the two newest were held against the log, and the others were not"
+        "of each node's snapshots three were held against the log, and the others not"
         " (19 of node 1, 11 of node 100)"
     )
     assert not point.blocking
