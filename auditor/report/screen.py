@@ -24,7 +24,8 @@ LEAST: Final = 2
 """Lines that a part keeps where all of them are long."""
 ROOMS: Final = {"LOST": 4, "WHY": 4, "DO NOW": 10, "NOT SEEN": 2}
 """Lines that a part has for sure; what others leave over is shared."""
-SHARING: Final = ("DO NOW", "WHY", "NOT SEEN", "LOST")
+SHARING: Final = ("LOST", "DO NOW", "WHY", "NOT SEEN")
+PERHAPS: Final = "Perhaps"
 AIMS_SHOWN: Final = 3
 IDS_SHOWN: Final = 4
 
@@ -33,7 +34,7 @@ def screen(report: AuditReport, told: Summary, page: Sheet, *, quiet: bool, verb
     """The lines."""
     headline = list(_headline(report, told, page))
     parts: dict[str, list[tuple[str, str]]] = {
-        "LOST": [("", words) for words in lost_words(told)],
+        "LOST": [(PERHAPS if words.startswith(PERHAPS) else "", words) for words in lost_words(told)],
         "WHY": [("", _why(entry)) for entry in told.incidents],
         "DO NOW": [(action.kind, _action(action, brief=not verbose)) for action in told.actions],
         "NOT SEEN": [] if quiet else [("", each.words) for each in told.unseen],
@@ -78,7 +79,7 @@ def lost_words(told: Summary) -> Iterator[str]:
     yield from () if told.lost is None else _lost(told.lost)
     yield from (sentence(gone, f"{history.topic}-{history.partition}") for history, gone in told.unbilled)
     known = told.unbilled or (told.lost is not None and told.lost.for_good)
-    perhaps = "Perhaps more in" if known else "Perhaps in"
+    perhaps = f"{PERHAPS} more in" if known else f"{PERHAPS} in"
     yield from (f"{perhaps} {words}" for words in perhaps_words(told.perhaps))
 
 
