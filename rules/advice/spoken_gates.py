@@ -19,10 +19,6 @@ _DOING: Final = {
 }
 
 
-SAVED_FIRST: Final = "save what each lacks (`tidemark salvage F-…`)"
-"""The finding names the offsets; the command asks for what else it needs."""
-
-
 def told_gates(advice: Advice) -> Iterator[Gate]:
     """The gates of a partition in their order."""
     gates, candidates = advice.gates, advice.candidates
@@ -75,8 +71,8 @@ def _each_costs(advice: Advice) -> Gate:
     told = " ".join(_lack(brokers, what) for what, brokers in lacking.items())
     worth = worth_of([stretch for candidate in candidates for stretch in candidate.lacks])
     who = any_of("broker", sorted(candidate.broker for candidate in candidates))
-    choice = "" if advice.absent or advice.unread else f". Then {_chosen(best, advice)}"
-    first = f"{SAVED_FIRST}{choice}"
+    choice = "" if advice.absent or advice.unread else f", then {_chosen(best, advice)}"
+    first = f"salvage what each lacks{choice}"
     return Gate(action=f"elect {who}", going="no-go", because=f"loses {worth}. {told}", first=first)
 
 
@@ -88,7 +84,7 @@ def _lack(brokers: Sequence[int], what: str) -> str:
 
 def _chosen(best: Candidate, advice: Advice) -> str:
     if best.broker == advice.leading:
-        return f"keep broker {best.broker} as leader: it led last"
+        return f"keep broker {best.broker} as leader"
     return f"elect broker {best.broker}"
 
 

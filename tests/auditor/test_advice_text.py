@@ -108,8 +108,7 @@ def test_elections_of_which_each_costs_something_are_weighed_in_one_sentence() -
     told = " ".join(text([advice_on("fast_failover_kip101")]).split())
     assert (
         "NO-GO Electing broker 1 or 2 loses committed records. Broker 2 lacks offsets 10–14 of epoch 0. Broker 1 lacks"
-        " offsets 10–14 of epoch 1. First save what each lacks (`tidemark salvage F-…`)."
-        " Then keep broker 2 as leader: it led last." in told
+        " offsets 10–14 of epoch 1. First salvage what each lacks, then keep broker 2 as leader." in told
     )
     alike = " ".join(text([advice_on("lost_pages_hw")]).split())
     assert "Brokers 1 and 2 lack each other's offsets 40–59." in alike
