@@ -82,5 +82,10 @@ def _first_batches(root: Path, inventory: Inventory, cluster: str | None) -> Ite
         head = None if isinstance(place, FileFault) else fingerprint(place)
         if head is not None:
             yield FirstBatch(
-                topic=origin.topic, partition=origin.partition, broker=origin.broker, file=begins, fingerprint=head
+                topic=origin.topic,
+                partition=origin.partition,
+                broker=origin.broker,
+                topic_id=origin.topic_id,
+                file=begins,
+                fingerprint=head,
             )

@@ -149,6 +149,7 @@ settings="$settings|preallocate|process\.roles|protocol\.version|replica|replica
 settings="$settings|unclean|expiration\.ms|message\.max|max\.message|roll|quorum\.voters|num\.partitions"
 settings="$settings|storage\.system"
 if [ -n "$home" ]; then
+  [ -d "$home" ] || die "-k $home: expected the folder where Kafka is installed"
   for jar in "$home"/libs/kafka_*.jar "$home"/libs/kafka-clients-*.jar; do
     [ -f "$jar" ] && note "version ${jar##*/}"
   done

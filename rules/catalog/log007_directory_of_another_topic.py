@@ -74,6 +74,7 @@ def _exchanged(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
         if each.sure:
             yield Violation(
                 brokers=(each.broker,),
+                confidence="likely",
                 facts={
                     "broker": each.broker,
                     "topic_id": None,

@@ -88,7 +88,7 @@ def wrong_alone(evidence: PartitionEvidence, replica: Replica) -> bool:
 def _by_its_files(evidence: PartitionEvidence, replica: Replica) -> Iterator[Word]:
     """At an orderly stop a broker writes its log end as its recovery point, and its high watermark beside it."""
     broker, mark, point = replica.broker, replica.high_watermark, replica.recovery_point
-    stopped = replica.clean_shutdown is not None
+    stopped = replica.clean_shutdown is not None or evidence.copied == "stopped"
     if mark is not None and not (left_by_a_cut(evidence, replica) or wrong_alone(evidence, replica)):
         others = (r.high_watermark for r in evidence.current if r is not replica)
         seconded = any(claim is not None and claim.offset >= mark.offset for claim in others)
@@ -97,24 +97,30 @@ def _by_its_files(evidence: PartitionEvidence, replica: Replica) -> Iterator[Wor
         yield Word(
             end_offset=mark.offset, worth="committed", because=because, span=mark.span, broker=broker, doubt=alone
         )
-    if stopped:  # after a crash they may tell of pages that nobody was promised
-        for because, end, span in _beside(replica):
-            yield Word(end_offset=end, worth="written", because=because, span=span, broker=broker)
+    # After a crash they may tell of pages that nobody was promised.
+    for because, end, span in (*(_flushed(replica) if stopped else ()), *_beside(replica)):
+        doubt = "" if stopped else UNCOMMITTED
+        yield Word(end_offset=end, worth="written", because=because, span=span, broker=broker, doubt=doubt)
 
 
-def _beside(replica: Replica) -> Iterator[tuple[str, int, Span]]:
-    """What the replica wrote beside its log of how far it went."""
+def _flushed(replica: Replica) -> Iterator[tuple[str, int, Span]]:
+    """What tells of the log's last bytes."""
     who, point = f"broker {replica.broker}", replica.recovery_point
     if point is not None:
         yield f"{who} had flushed its log up to offset {point.offset}", point.offset, point.span
+    for fault in replica.indexes.of_kind("offset"):
+        if fault.flaw == "beyond the log" and fault.offset is not None:
+            yield f"{who}'s index leads to offset {fault.offset}", fault.offset + 1, fault.span
+
+
+def _beside(replica: Replica) -> Iterator[tuple[str, int, Span]]:
+    """What the replica wrote beside its log when a segment, an epoch or its broker's life ended."""
+    who = f"broker {replica.broker}"
     for claim in replica.snapshot_offsets:
         yield f"{who} saved the state of producers at offset {claim.offset}", claim.offset, claim.span
     for entry in replica.epoch_file.entries:
         because = f"{who}'s epoch file begins epoch {entry.epoch} at offset {entry.start_offset}"
         yield because, entry.start_offset, entry.span
-    for fault in replica.indexes.of_kind("offset"):
-        if fault.flaw == "beyond the log" and fault.offset is not None:
-            yield f"{who}'s index leads to offset {fault.offset}", fault.offset + 1, fault.span
 
 
 def _by_statements(evidence: PartitionEvidence) -> Iterator[Word]:

@@ -15,8 +15,14 @@ class FirstBatch:
     topic: str
     partition: int
     broker: int
+    topic_id: str | None
     file: str
     fingerprint: bytes
+
+    @property
+    def key(self) -> tuple[str, str | None, bytes]:
+        """What the folder of the same log bears on every broker: its topic's id moves with it."""
+        return self.file, self.topic_id, self.fingerprint
 
     @property
     def of(self) -> Partition:
@@ -39,21 +45,23 @@ class Exchanged:
 
 
 def exchanged(first: Iterable[FirstBatch]) -> tuple[Exchanged, ...]:
-    """Folders whose first batch no other broker holds of their partition, and others hold of another partition.
+    """Folders that changed places on one broker: each begins with the batch that others hold of the next one.
 
-    Only where the broker's own folder of that other partition does not begin with it too: two partitions may be
-    written alike.
+    No other broker's folder of the partition begins with that batch. A folder that alone holds another partition's log
+    is not told: a cleaner may have taken first batches elsewhere, logs may part, and partitions may be written alike.
     """
-    by_batch: dict[tuple[str, bytes], list[FirstBatch]] = {}
+    by_batch: dict[tuple[str, str | None, bytes], list[FirstBatch]] = {}
     by_place: dict[tuple[Partition, str], list[FirstBatch]] = {}
     for each in first:
-        by_batch.setdefault((each.file, each.fingerprint), []).append(each)
+        by_batch.setdefault(each.key, []).append(each)
         by_place.setdefault((each.of, each.file), []).append(each)
-    found = (_exchanged(each, alike, by_place[each.of, each.file]) for alike in by_batch.values() for each in alike)
-    return tuple(each for each in found if each is not None)
+    moved = (_moved(each, alike, by_place[each.of, each.file]) for alike in by_batch.values() for each in alike)
+    found = {(each.topic, each.partition, each.broker): each for each in moved if each is not None}
+    taken = {(*each.holds, each.broker) for each in found.values()}
+    return tuple(each for place, each in found.items() if place in taken and (*each.holds, each.broker) in found)
 
 
-def _exchanged(own: FirstBatch, alike: list[FirstBatch], peers: list[FirstBatch]) -> Exchanged | None:
+def _moved(own: FirstBatch, alike: list[FirstBatch], peers: list[FirstBatch]) -> Exchanged | None:
     others = [peer for peer in peers if peer.broker != own.broker]
     if not others or any(peer.fingerprint == own.fingerprint for peer in others):
         return None

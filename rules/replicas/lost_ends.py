@@ -68,7 +68,8 @@ def _unended(replica: Replica) -> Iterator[tuple[int, Begun]]:
 def _lost(evidence: PartitionEvidence, holder: Replica, producer: int, begun: Begun) -> LostEnd | None:
     start, end, claim = begun.offset, holder.log_end_offset, holder.high_watermark
     committed = max(min(claim.offset, end) if claim else 0, evidence.told_committed(holder))
-    passed = _passed([r for r in evidence.current if same_topic(holder, r)], producer, start)
+    alike = [r for r in evidence.current if same_topic(holder, r) and not _apart(evidence, holder, r, start)]
+    passed = _passed(alike, producer, start)
     if passed is None or damaged(holder, start, end) or (claim is not None and committed <= start):
         return None
     return LostEnd(
@@ -80,6 +81,12 @@ def _lost(evidence: PartitionEvidence, holder: Replica, producer: int, begun: Be
         committed=committed > start,
         verified=evidence.level != "quick",
     )
+
+
+def _apart(evidence: PartitionEvidence, holder: Replica, other: Replica, start: int) -> bool:
+    """Whether the other log parts from the holder's where the transaction begins: there it was replaced, not ended."""
+    pair = {holder.path, other.path}
+    return any({d.left.path, d.right.path} == pair and d.start_offset <= start for d in evidence.differences)
 
 
 def _passed(replicas: Sequence[Replica], producer: int, start: int) -> Passed | None:

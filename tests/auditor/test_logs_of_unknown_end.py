@@ -14,7 +14,7 @@ from auditor.report.html.page import render as page
 from auditor.report.json import document
 from auditor.report.model import AuditReport
 from auditor.report.replicas import replica_table
-from auditor.report.sheet import Page
+from auditor.report.sheet import Sheet
 from tests.auditor.dumps_at_hand import audited, copied
 from tests.rules.broken_dumps import Yard, position, wrote
 
@@ -36,7 +36,7 @@ def one_missing(tmp_path_factory: pytest.TempPathFactory) -> AuditReport:
 
 
 def test_where_nothing_is_here_the_log_end_is_unknown(one_missing: AuditReport) -> None:
-    rows = list(replica_table(one_missing.replicas, Page(columns=200, colour=False)))
+    rows = list(replica_table(one_missing.replicas, Sheet(columns=200, colour=False)))
     (row,) = (row.split() for row in rows if row.startswith("orders-0") and row.split()[1] == "2")
     assert row[2:4] == ["unknown", "unknown"]
     replicas = json.loads(json.dumps(document(one_missing)))["replicas"]
