@@ -23,8 +23,8 @@ def directory_of_another_topic(evidence: PartitionEvidence) -> Iterator[Violatio
     Proves
     ------
     The directory was renamed or restored from another topic's, or its `partition.metadata` was. The broker refuses
-    it as inconsistent, or puts it aside as stray. It has no replica of the partition then. Or it begins with the
-    first batch of another partition, as other brokers hold it there, and none of them has that batch here.
+    it as inconsistent, or puts it aside as stray. It has no replica of the partition then. Or folders of one broker
+    changed places: each begins with the batch that other brokers hold of the next one. That is likely.
 
     Undecided when
     --------------

@@ -121,7 +121,7 @@ def _reign(leader: int, epochs: tuple[int, ...], statements: Statements) -> Unbr
     rows = tuple(m for m in placed if not unsure or m.epoch in epochs)
     unplaced = _answers(rows) < _answers(given)
     traces = statements.traces.get(clock, ())
-    unseen = _begun_unseen(opening, traces)
+    unseen = _begun_unseen(opening, traces) or _written_before(opening, traces, start, rows)
     return UnbrokenReign(
         leader=leader,
         epochs=epochs,
@@ -155,6 +155,17 @@ def _begun_unseen(opening: RoleTaken | None, traces: Sequence[int]) -> bool:
     if not traces:
         return False
     return opening is None or opening.time is None or min(traces) - opening.time > FIRST_FETCH_MS
+
+
+def _written_before(
+    opening: RoleTaken | None, traces: Sequence[int], start: int | None, rows: Sequence[Served]
+) -> bool:
+    """Whether a log that begins soon after the reign lacks its first writes: the first that is told goes beyond."""
+    if not traces or opening is None or opening.time is None or start is None or min(traces) <= opening.time:
+        return False
+    asked = (m for m in rows if m.kind == "produced" or (m.kind == "fetched" and m.broker is not None))
+    first = min(asked, key=lambda m: m.taken_in or m.time or 0, default=None)
+    return first is not None and first.offset is not None and first.offset > start
 
 
 def _position_unknown(row: Served) -> bool:
