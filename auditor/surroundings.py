@@ -9,7 +9,8 @@ from auditor.config import AuditConfig
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.plan.unread_copies import unread_copies
 from parsers.files import FileFault, locate
-from parsers.inventory import Inventory
+from parsers.inventory import Inventory, ReplicaDir
+from parsers.provenance import Source
 from parsers.segment.first_batch import fingerprint
 from rules.narrow.assemble import Surroundings
 from rules.replicas.exchanged import FirstBatch, exchanged
@@ -25,6 +26,7 @@ def surroundings_of(
     clusters = {log_dir.cluster_id for log_dir in inventory.log_dirs} | {unit.cluster_id for unit in units}
     found: dict[str | None, Surroundings] = {}
     for cluster in sorted(clusters, key=repr):
+        current = [r for r in inventory.replicas if r.state == "current" and r.origin.cluster_id == cluster]
         own = [log_dir for log_dir in inventory.log_dirs if log_dir.cluster_id == cluster]
         stopped = any(log_dir.clean_shutdown for log_dir in own)
         told = {u.broker for u in units if u.kind == "dump-text" or not own if u.cluster_id == cluster} - {-1}
@@ -34,9 +36,9 @@ def surroundings_of(
             cluster_id=cluster,
             level=config.level,
             versions=config.versions(brokers),
-            bearers=_contested_ids(inventory, cluster),
-            exchanged=exchanged(_first_batches(root, inventory, cluster)),
-            counts=PartitionCounts(seen=_partitions_seen(inventory, cluster)),
+            bearers=_contested_ids(current),
+            exchanged=exchanged(_first_batches(root, inventory.files, current)),
+            counts=PartitionCounts(seen=_partitions_seen(current)),
             copied_live=config.copied == "live" or not (config.copied or stopped),
             copied=config.copied,
             thresholds=Thresholds(chosen=config.policy.thresholds),
@@ -46,16 +48,16 @@ def surroundings_of(
     return found
 
 
-def _partitions_seen(inventory: Inventory, cluster: str | None) -> dict[str, int]:
+def _partitions_seen(current: Sequence[ReplicaDir]) -> dict[str, int]:
     seen: dict[str, int] = {}
-    for origin in (r.origin for r in inventory.replicas if r.state == "current" and r.origin.cluster_id == cluster):
+    for origin in (replica.origin for replica in current):
         if origin.topic is not None and origin.partition is not None:
             seen[origin.topic] = max(seen.get(origin.topic, 0), origin.partition + 1)
     return seen
 
 
-def _contested_ids(inventory: Inventory, cluster: str | None) -> tuple[Bearer, ...]:
-    origins = [r.origin for r in inventory.replicas if r.state == "current" and r.origin.cluster_id == cluster]
+def _contested_ids(current: Sequence[ReplicaDir]) -> tuple[Bearer, ...]:
+    origins = [replica.origin for replica in current]
     return contested(
         [
             Bearer(topic_id=o.topic_id, topic=o.topic, partition=o.partition, broker=o.broker)
@@ -65,18 +67,16 @@ def _contested_ids(inventory: Inventory, cluster: str | None) -> tuple[Bearer, .
     )
 
 
-def _first_batches(root: Path, inventory: Inventory, cluster: str | None) -> Iterator[FirstBatch]:
+def _first_batches(root: Path, files: Sequence[Source], current: Sequence[ReplicaDir]) -> Iterator[FirstBatch]:
     """Of each replica's folder the first batch of its first segment; an empty or unreadable one tells nothing."""
     first: dict[str, str] = {}
-    for file in inventory.files:
+    for file in files:
         folder, _, name = file.origin.source.rpartition("/")
         if file.kind == "segment" and name < first.get(folder, "~"):
             first[folder] = name
-    for replica in inventory.replicas:
+    for replica in current:
         origin, begins = replica.origin, first.get(replica.path)
-        if replica.state != "current" or origin.cluster_id != cluster or begins is None:
-            continue
-        if origin.topic is None or origin.partition is None or origin.broker is None:
+        if begins is None or origin.topic is None or origin.partition is None or origin.broker is None:
             continue
         place = locate(root, f"{replica.path}/{begins}")
         head = None if isinstance(place, FileFault) else fingerprint(place)

@@ -56,14 +56,20 @@ def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
         if evidence.copied_live and not evidence.copied and not holders and evidence.followers_of(replica):
             yield _of_another_moment(replica, claim)
             continue
-        severity, meaning = _weigh(evidence, replica, holders)
+        alone = wrong_alone(evidence, replica)
+        severity, meaning = _weigh(evidence, replica, holders, alone=alone)
         yield Violation(
             brokers=(replica.broker,),
             start_offset=replica.log_end_offset,
             end_offset=claim.offset,
             severity=severity,
             confidence="certain" if severity >= Severity.MEDIUM else "possible",
-            facts={"broker": replica.broker, "holders": holders, "meaning": meaning, "held": "" if wrong_alone(evidence, replica) else _held(holders)},
+            facts={
+                "broker": replica.broker,
+                "holders": holders,
+                "meaning": meaning,
+                "held": "" if alone else _held(holders),
+            },
             exhibits=(Exhibit(span=claim.span, role="the high watermark"),),
         )
 
@@ -86,12 +92,14 @@ def _holders(evidence: PartitionEvidence, replica: Replica, high_watermark: int)
     return tuple(r.broker for r in peers if r.log_end_offset >= high_watermark)
 
 
-def _weigh(evidence: PartitionEvidence, replica: Replica, holders: tuple[int, ...]) -> tuple[Severity, str]:
+def _weigh(
+    evidence: PartitionEvidence, replica: Replica, holders: tuple[int, ...], *, alone: bool
+) -> tuple[Severity, str]:
     if left_by_a_cut(evidence, replica):
         return Severity.LOW, "its release leaves the high watermark where it was when it cuts the log (up to 2.3)"
     flushed = replica.recovery_point is not None and replica.recovery_point.offset > replica.log_end_offset
     if replica.clean_shutdown is not None:
-        return _since_its_stop(evidence, replica, holders)
+        return _since_its_stop(holders, alone=alone)
     if evidence.copied_live:
         return Severity.LOW, "the end of its log was lost in a crash, or the files were copied while it ran"
     if flushed and (evidence.copied or not replica.may_be_live):
@@ -105,9 +113,9 @@ def _held(holders: tuple[int, ...]) -> str:
     return f" Brokers that hold the missing records: {', '.join(map(str, holders)) or 'none'}."
 
 
-def _since_its_stop(evidence: PartitionEvidence, replica: Replica, holders: tuple[int, ...]) -> tuple[Severity, str]:
+def _since_its_stop(holders: tuple[int, ...], *, alone: bool) -> tuple[Severity, str]:
     """At an orderly stop a broker writes the log end as its recovery point, and its high watermark beside it."""
-    if wrong_alone(evidence, replica):
+    if alone:
         because = "by its recovery point the log ended there when the broker stopped, and nothing here goes further"
         return Severity.MEDIUM, f"the checkpoint alone is wrong: {because}"
     gone = "the end of its log went missing after it had stopped in order"

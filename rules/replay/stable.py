@@ -11,18 +11,15 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, pairwise
-from typing import Final
+from itertools import pairwise
 
 from rules.facts.producing import Transactions
 from rules.protocol.offsets import Offset
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
 from rules.replay import Course
 from rules.replay.leading.bounds import at_least, at_most
-from rules.replicas.markers import tells_transactions
+from rules.replicas.markers import NEVER, oldest_of_later, tells_transactions
 from rules.replicas.replica import Replica
-
-NEVER: Final = 1 << 63
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,12 +52,11 @@ class StableLog:
     @cached_property
     def _oldest(self) -> Sequence[int]:
         """For each span, the oldest first record of it and of those that end later."""
-        return [*accumulate((start for _, start, _ in reversed(self._spans)), min)][::-1]
+        return oldest_of_later([start for _, start, _ in self._spans])
 
     @cached_property
     def _oldest_possible(self) -> Sequence[int]:
-        starts = [start if sure else 0 for _, start, sure in self._spans]
-        return [*accumulate(reversed(starts), min)][::-1]
+        return oldest_of_later([start if sure else 0 for _, start, sure in self._spans])
 
     def at(self, expected: ExpectedHighWatermark) -> ExpectedHighWatermark:
         """The last stable offset at a high watermark that is known as an interval."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final
 
 from parsers.provenance import Span
@@ -106,6 +107,11 @@ def _spans(told: Transactions) -> dict[int, list[tuple[int, int]]]:
         if each.open_from is not None:
             own.append((each.open_from, NEVER))
     return found
+
+
+def oldest_of_later(starts: Sequence[int]) -> Sequence[int]:
+    """For each transaction, in the order of their ends, the oldest first record of it and of those that end later."""
+    return [*accumulate(reversed(starts), min)][::-1]
 
 
 def tells_transactions(replica: Replica) -> bool:

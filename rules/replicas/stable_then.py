@@ -9,15 +9,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate
-from typing import Final
 
 from rules.facts.indexes import IndexFault, ToldAbort
 from rules.facts.producing import Transactions
-from rules.replicas.markers import tells_transactions
+from rules.replicas.markers import NEVER, oldest_of_later, tells_transactions
 from rules.replicas.replica import Replica
-
-NEVER: Final = 1 << 63
 
 
 def stable_offsets_apart(replica: Replica) -> Iterator[IndexFault]:
@@ -69,7 +65,7 @@ class _Transactions:
     @cached_property
     def _oldest(self) -> Sequence[int]:
         """For each of them, the oldest first record of it and of those that end later."""
-        return [*accumulate((start for _, start, _ in reversed(self._spans)), min)][::-1]
+        return oldest_of_later([start for _, start, _ in self._spans])
 
     @cached_property
     def _beginnings(self) -> Sequence[tuple[int, int]]:
