@@ -62,6 +62,8 @@ class Truncation:
     """The log end that the follower takes on, and fetches from."""
     kept_log_end_offset: Offset
     """The end of the records that are left: below `offset` when that lay inside a batch, which leaves a hole."""
+    begins_anew: bool
+    """Whether nothing is left and the log starts at `offset`, where the leader's does."""
     cuts: bool
     because: str
 
@@ -83,14 +85,21 @@ def conclude(
 ) -> Truncation:
     """The account of a rule that left a follower in this state."""
     offset = state.log_end_offset
-    if state.log_start_offset > follower.log_start_offset and state.log_start_offset >= follower.log_end_offset:
+    # a cut lowers a log's start or lets it be: it rose because all was dropped
+    begins_anew = state.log_start_offset > follower.log_start_offset
+    if begins_anew:
         kept = min(follower.log_start_offset, follower.log_end_offset)
     else:
         broken = batch_around(follower, offset)
         kept = offset if broken is None else broken.start_offset
-    cuts = kept < follower.log_end_offset
     return Truncation(
-        rule=rule, exchanges=exchanges, offset=offset, kept_log_end_offset=kept, cuts=cuts, because=because
+        rule=rule,
+        exchanges=exchanges,
+        offset=offset,
+        kept_log_end_offset=kept,
+        begins_anew=begins_anew,
+        cuts=kept < follower.log_end_offset,
+        because=because,
     )
 
 
@@ -179,15 +188,9 @@ def after_first_fetch(follower: ReplicaLog, leader: ReplicaLog, truncation: Trun
 
 def after_truncation(follower: ReplicaLog, truncation: Truncation) -> ReplicaLog:
     """The follower as a truncation leaves it, by the log end that it believes in."""
-    if _dropped(follower, truncation):
+    if truncation.begins_anew:
         return truncate_fully(follower, truncation.offset)
     return truncate_to(follower, truncation.offset)
-
-
-def _dropped(follower: ReplicaLog, truncation: Truncation) -> bool:
-    """Whether the log began anew at the offset; else what is kept ends there, or before the batch around it."""
-    kept = truncation.kept_log_end_offset
-    return kept < truncation.offset and batch_around(follower, truncation.offset) is None
 
 
 Consequence = Literal["agrees", "diverges", "hole", "stuck"]
@@ -199,7 +202,7 @@ def consequence(follower: ReplicaLog, leader: ReplicaLog, truncation: Truncation
     A hole: the records below its fetch offset are gone, and are not fetched. Stuck: the next batch of the leader begins
     below its log end and cannot be appended. Diverges: silently, for the offsets match and the epochs do not.
     """
-    if truncation.kept_log_end_offset < truncation.offset and not _dropped(follower, truncation):
+    if truncation.kept_log_end_offset < truncation.offset and not truncation.begins_anew:
         return "hole"
     if batch_around(leader, truncation.offset) is not None:
         return "stuck"

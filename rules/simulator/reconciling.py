@@ -136,7 +136,7 @@ def _settle(
 ) -> Cluster:
     """Does to the log what a rule concluded, and keeps the account."""
     before = follower.log.end_offset
-    after, removed = begun_anew(follower, account.offset) if account.offset > before else cut(follower, account.offset)
+    after, removed = begun_anew(follower, account.offset) if account.begins_anew else cut(follower, account.offset)
     kept = after.log.batches[-1].end_offset if after.log.batches else after.log.start_offset
     held = ReconciledCut(
         broker=follower.id,

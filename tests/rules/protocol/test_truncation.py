@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from rules.protocol.epochs import assign, end_offset_for_before_kafka_7415, offset_only
@@ -62,6 +62,7 @@ def test_no_rule_keeps_more_than_there_was(name: RuleName, pair: tuple[ReplicaLo
 @pytest.mark.parametrize("name", ["hw-truncation", *EPOCH_RULES])
 @settings(max_examples=cases(40))
 @given(pair=elections(deletes=True))
+@example(pair=(replica((7, 0), leo=2), replica((1, 1), (8, 2), leo=2, start=1)))
 def test_a_truncation_done_is_not_done_again(name: RuleName, pair: tuple[ReplicaLog, ReplicaLog]) -> None:
     follower, leader = pair
     after = after_truncation(follower, RULES[name](follower, leader))
