@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from parsers.tables import BrokerEvent
 from rules.evidence import Moment, PartitionEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.history.moments import own_log_end
 from rules.rule import rule
 
 
@@ -50,7 +51,7 @@ def log_reset_entirely(evidence: PartitionEvidence) -> Iterator[Violation | Unde
     for moment in evidence.moments:
         if moment.kind == "log-reset" and moment.broker is not None:
             before = end.pop(moment.clock, None)
-            ended = None if before is None else _log_end(before)
+            ended = None if before is None else own_log_end(before)
             anew = moment.log_start_offset if moment.offset is None else moment.offset
             if anew is None or ended is None:
                 reason = f"broker {moment.broker} dropped its whole log"
@@ -67,11 +68,5 @@ def log_reset_entirely(evidence: PartitionEvidence) -> Iterator[Violation | Unde
                         Exhibit(span=before.span, role="its log end before"),
                     ),
                 )
-        elif _log_end(moment) is not None and moment.clock == f"broker {moment.broker}":
+        elif own_log_end(moment) is not None and moment.clock == f"broker {moment.broker}":
             end[moment.clock] = moment
-
-
-def _log_end(moment: Moment) -> int | None:
-    if moment.kind in ("follower-starts", "leader-starts", "truncated"):
-        return moment.offset
-    return moment.end_offset if moment.kind in ("log-loaded", "truncation-kept") else None

@@ -35,6 +35,8 @@ OF_SERVER_LOG: Final = (
 """What a broker's server.log alone tells of a partition."""
 DISTURBED: Final = ("log-loaded", "log-created", "log-reset", "truncated")
 """After these a broker's log may end elsewhere than before."""
+BEGUN_ANEW: Final = ("log-created", "log-reset", "log-deleted")
+"""After these a broker's log holds nothing of what it held before."""
 ZOOKEEPER_CLOCK: Final = "zookeeper"
 """Of states as ZooKeeper held them when somebody saved them: the cluster may have gone on since."""
 DESCRIPTION_CLOCK: Final = "description"
@@ -87,6 +89,18 @@ def log_end(moment: Moment) -> int | None:
     return None if isinstance(moment, _TELL_NO_END) else moment.end_offset
 
 
+def own_log_end(moment: Moment) -> int | None:
+    """Where a broker's log ended after a role, a cut or a loading, by its own word."""
+    if moment.kind in (*ROLE_KINDS, "truncated"):
+        return moment.offset
+    return moment.end_offset if moment.kind in ("log-loaded", "truncation-kept") else None
+
+
+def held_up_to(moment: Moment) -> int | None:
+    """How far a broker's log can hold what it held before, by its own word: a log that begins anew holds nothing."""
+    return 0 if moment.kind in BEGUN_ANEW else own_log_end(moment)
+
+
 def high_watermark(moment: Moment) -> int | None:
     """The high watermark that a statement tells."""
     return None if isinstance(moment, _TELL_NO_WATERMARK) else moment.high_watermark
@@ -98,6 +112,12 @@ def succeeded(moment: Moment) -> TypeGuard[Produced]:
         moment.kind == "produced" and moment.error == 0
         and moment.offset is not None and moment.offset >= 0 and moment.acks != 0
     )  # fmt: skip
+
+
+def accepted(fetch: Fetched) -> bool:
+    """Whether the leader took the fetch's offset for the follower's log end."""
+    diverges = fetch.answered_epoch is not None and fetch.answered_epoch >= 0
+    return fetch.error in (None, 0) and not diverges and fetch.offset is not None
 
 
 def first_role(moments: Iterable[Moment]) -> RoleTaken | None:

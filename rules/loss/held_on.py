@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rules.evidence import Moment, PartitionEvidence, epoch_held
-from rules.history.moments import ROLE_KINDS
+from rules.history.moments import ROLE_KINDS, held_up_to
 from rules.history.statements import Produced, RoleTaken
 
 
@@ -82,7 +82,7 @@ def _ends(evidence: PartitionEvidence, opening: RoleTaken, epoch: int, since: in
         if m.kind == "fetched" and m.broker == opening.broker and m.term > epoch and m.error == 0 and not m.doubtful:
             yield m.offset or 0
         if m.clock == f"broker {opening.broker}" and _later(m, epoch, since):
-            told = _own_end(m)
+            told = held_up_to(m)
             yield from () if told is None else (told,)
 
 
@@ -90,12 +90,3 @@ def _later(moment: Moment, epoch: int, since: int | None) -> bool:
     if (moment.term or 0) > epoch or (moment.kind in ROLE_KINDS and (moment.epoch or 0) > epoch):
         return True
     return since is not None and moment.time is not None and moment.time > since
-
-
-def _own_end(moment: Moment) -> int | None:
-    """Where a broker's log ended, by its own word."""
-    if moment.kind in ("log-reset", "log-created", "log-deleted"):
-        return 0
-    if moment.kind == "log-loaded":
-        return moment.end_offset
-    return moment.offset if moment.kind in (*ROLE_KINDS, "truncated") else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rules.evidence import Moment, PartitionEvidence, Replica, same_topic
+from rules.history.moments import BEGUN_ANEW
 from rules.loss.left_out import LeftOut
 from rules.loss.survivors import Survivor, copies
 from rules.protocol.offsets import without
@@ -60,8 +61,7 @@ def _before(moment: Moment, other: Moment) -> bool:
 def _cut_to(evidence: PartitionEvidence, broker: int) -> Iterator[int]:
     """Where a broker's log was cut, at any time; a log that was dropped or begun anew holds nothing of before."""
     yield from (cut.offset for cut in evidence.chronicle.cuts if cut.broker == broker)
-    anew = ("log-reset", "log-deleted")
-    yield from (0 for m in evidence.moments if m.kind in anew and m.clock == f"broker {broker}")
+    yield from (0 for m in evidence.chronicle.told_by(broker) if m.kind in BEGUN_ANEW)
 
 
 def _gone(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[tuple[int, int]]:

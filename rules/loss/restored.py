@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from rules.evidence import PartitionEvidence, Replica
-from rules.history.moments import OF_SERVER_LOG, ROLE_KINDS, Moment
+from rules.history.moments import OF_SERVER_LOG, Moment, held_up_to
 from rules.history.statements import RoleTaken
 from rules.loss.left_out import LeftOut
 from rules.loss.reopened import held_again
@@ -61,7 +61,7 @@ class _LedAgain:
         between = [m for m in moments if m.term is not None and part.epoch <= m.term < self._again]
         own = f"broker {part.leader}"
         return (
-            any(m.clock == own and _shorter(m, part.end) for m in between)
+            any(m.clock == own and (end := held_up_to(m)) is not None and end < part.end for m in between)
             or any(_fetched_below(m, part) for m in between)
             or any((opening.offset or 0) < part.end for opening in self._later)
             or any(self._holds_others(replica) for replica in self._evidence.current)
@@ -111,11 +111,3 @@ def _fetched_below(moment: Moment, part: LeftOut) -> bool:
         return False
     told = [moment.offset if moment.kind == "fetched" else None, moment.answer_offset]
     return any(offset is not None and 0 <= offset < part.end for offset in told)
-
-
-def _shorter(moment: Moment, end: int) -> bool:
-    """Whether a broker tells that its log ended below an offset."""
-    if moment.kind in ("log-reset", "log-created", "log-deleted"):
-        return True
-    told = moment.end_offset if moment.kind == "log-loaded" else moment.offset
-    return moment.kind in (*ROLE_KINDS, "truncated", "log-loaded") and told is not None and told < end

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rules.chronicle.chronicle import Chronicle
-from rules.history.moments import DISTURBED, ROLE_KINDS, Moment, gives_role
+from rules.history.moments import DISTURBED, Moment, accepted, gives_role, own_log_end
 from rules.history.statements import Fetched
 from rules.history.terms import telling_every_role
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
@@ -19,7 +19,6 @@ from rules.replay import ClockOffset, Replay, RoleEnd, translated
 from rules.replay.ends import NOBODY, last_roles
 from rules.replay.followers import capped, either, ranging
 from rules.replay.leading.bounds import at_least, at_most
-from rules.replay.leading.tracks import accepted
 from rules.replicas.replica import OffsetClaim, Replica
 from rules.settings import STOPPED, STOPPING, Setting
 
@@ -211,20 +210,12 @@ class _LastRoles:
 
 def _last_word(own: Sequence[Moment]) -> Moment | None:
     """What the broker told last of its log's end; of two statements of one instant the lower one."""
-    telling = [(m, _end_of(m)) for m in own if m.kind in DISTURBED or _end_of(m) is not None]
+    ends = ((m, None if m.doubtful else own_log_end(m)) for m in own)
+    telling = [(m, end) for m, end in ends if m.kind in DISTURBED or end is not None]
     last = [(m, end) for m, end in telling if m.time == telling[-1][0].time]
     if any(end is None for _, end in last):
         return None
     return min(last, key=lambda told: told[1] or 0, default=(None, None))[0]
-
-
-def _end_of(moment: Moment) -> int | None:
-    """Where a broker's log ended by its own word, after what it tells."""
-    if moment.doubtful:
-        return None
-    if moment.kind in (*ROLE_KINDS, "truncated"):
-        return moment.offset
-    return moment.end_offset if moment.kind in ("log-loaded", "truncation-kept") else None
 
 
 _TOLD_WHEN: Final = {
@@ -237,5 +228,5 @@ _TOLD_WHEN: Final = {
 
 
 def _its_word(moment: Moment) -> Bound:
-    offset = _end_of(moment) or 0
+    offset = own_log_end(moment) or 0
     return at_least(offset, f"broker {moment.broker} told its log end {offset} itself {_TOLD_WHEN[moment.kind]}")

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rules.history.moments import Moment
+from rules.history.moments import Moment, accepted
 from rules.history.statements import LogEvent
 from rules.protocol.offsets import Offset
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
 from rules.replay.leading.bounds import at_least, at_most
 from rules.replay.leading.leader import LeaderRow
-from rules.replay.leading.tracks import accepted
 
 UNKNOWN = expected_interval((at_least(0, "no high watermark is below 0"),))
 """What is certain of a high watermark of which nothing is known."""

@@ -11,12 +11,12 @@ from typing import Final
 
 from rules.asked_once import asked_once
 from rules.evidence import PartitionEvidence
-from rules.history.moments import ROLE_KINDS, ZOOKEEPER_CLOCK, Moment
+from rules.history.moments import DISTURBED, ROLE_KINDS, ZOOKEEPER_CLOCK, Moment, own_log_end
 from rules.history.statements import PartitionState
 from rules.replicas.replica import Replica
 
 NOBODY: Final = -1
-_TELLING_AN_END: Final = (*ROLE_KINDS, "log-loaded", "log-created", "log-reset", "truncated")
+_TELLING_AN_END: Final = (*ROLE_KINDS, *DISTURBED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ def _at_rest(replicas: Sequence[Replica], moments: Sequence[Moment], state: Part
         own = [m for m in moments if m.clock == f"broker {replica.broker}" and m.kind in _TELLING_AN_END]
         epochs = [m.epoch if m.kind in ROLE_KINDS else None for m in own]
         since = own[epochs.index(state.epoch) :] if state.epoch in epochs else []
-        ends = {None if m.doubtful else m.end_offset if m.kind == "log-loaded" else m.offset for m in since}
+        ends = {None if m.doubtful else own_log_end(m) for m in since}
         alone = sum(other.broker == replica.broker for other in replicas) == 1
         if alone and ends == {replica.log_end_offset}:
             yield replica

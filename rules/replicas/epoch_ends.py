@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from rules.history.moments import Moment, gives_role
+from rules.history.moments import Moment, accepted, gives_role
 from rules.history.statements import Fetched, RoleTaken
 from rules.replicas.replica import Replica
 
@@ -182,5 +182,5 @@ def _beyond_all(replicas: Sequence[Replica], offset: int) -> bool:
 
 
 def _agreed(fetch: Fetched) -> bool:
-    """Whether the leader took the follower's position for one in its own log."""
-    return fetch.error == 0 and fetch.answered_epoch is None and not fetch.doubtful
+    """Whether the leader surely took the follower's position for one in its own log."""
+    return accepted(fetch) and fetch.error == 0 and not fetch.doubtful

@@ -16,7 +16,7 @@ from rules.chronicle.chronicle import NOTHING_TOLD, Chronicle
 from rules.facts.join import KEEP_RUNS
 from rules.facts.producing import ProducerRun, SequenceStep
 from rules.facts.stretch import EpochRun
-from rules.history.moments import Moment
+from rules.history.moments import Moment, own_log_end
 from rules.history.turns import Cut
 from rules.replicas.replica import Leftover, OffsetClaim, ProducerClaim, Replica
 
@@ -184,8 +184,8 @@ def _by_snapshot(replica: Replica, known: Sequence[ProducerClaim], moments: Sequ
 
 def _last_word(broker: int, end: int, moments: Sequence[Moment]) -> str | None:
     """The last thing by which the log was still as long."""
-    told = [m for m in moments if m.broker == broker and m.kind in _ENDS and (_end(m) or 0) >= end]
-    return f"{_ENDS[told[-1].kind]} {_end(told[-1])}, in epoch {told[-1].term}," if told else None
+    told = [m for m in moments if m.broker == broker and m.kind in _ENDS and (_reached(m) or 0) >= end]
+    return f"{_ENDS[told[-1].kind]} {_reached(told[-1])}, in epoch {told[-1].term}," if told else None
 
 
 _ENDS = {
@@ -196,8 +196,8 @@ _ENDS = {
 }
 
 
-def _end(moment: Moment) -> int | None:
-    return moment.end_offset if moment.kind == "log-loaded" else moment.offset
+def _reached(moment: Moment) -> int | None:
+    return moment.offset if moment.kind == "fetched" else own_log_end(moment)
 
 
 def _first_word(offset: int, held: EpochRun | None) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 from rules.evidence import PartitionEvidence
 from rules.history.chronology import in_order
 from rules.history.clocks import on_reference
-from rules.history.moments import ROLE_KINDS, Moment, high_watermark, log_end
+from rules.history.moments import BEGUN_ANEW, ROLE_KINDS, Moment, accepted, high_watermark, log_end
 from rules.history.statements import Fetched
 from rules.protocol.offsets import Offset
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
@@ -17,12 +17,11 @@ from rules.replay import ClockOffset, Course, Missing, Told
 from rules.replay.followers import UNKNOWN, capped, restarted
 from rules.replay.leading.bounds import at_least, at_most
 from rules.replay.leading.leader import LeaderRow
-from rules.replay.leading.tracks import RemoteEndBounds, accepted
+from rules.replay.leading.tracks import RemoteEndBounds
 from rules.timeline.unplaced import unplaced, unreplayed
 from rules.timeline.words import words
 
 NOTHING: Final = expected_interval(())
-_OTHER_LOG: Final = ("log-created", "log-reset", "log-deleted")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,7 +230,7 @@ class _Table:
         expected = told.expected if told else cell.high_watermark
         if moment.kind == "log-loaded":
             expected = restarted(UNKNOWN, moment)
-        if moment.kind in _OTHER_LOG and cell.log_end.interval.high != 0:
+        if moment.kind in BEGUN_ANEW and cell.log_end.interval.high != 0:
             cell, expected = replace(cell, log_end=NOTHING), NOTHING
         expected = self.starts.get(id(moment), expected)
         if moment.kind == "truncated":

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from rules.history.moments import accepted
 from rules.history.statements import Fetched
 from rules.protocol.watermarks import Bound
 from rules.replay.leading.bounds import at_least, why_counted
 from rules.replay.leading.counting import Counting
 from rules.replay.leading.instants import Instant, overtaken, read_since, taken_in_before
-from rules.replay.leading.tracks import NEVER, RemoteEndBounds, Track, accepted
+from rules.replay.leading.tracks import NEVER, RemoteEndBounds, Track
 from rules.replay.reign.in_force import InForceOverTime, Isr
 
 

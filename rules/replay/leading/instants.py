@@ -11,8 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from rules.history.moments import accepted
 from rules.history.statements import Fetched
-from rules.replay.leading.tracks import Track, accepted
+from rules.replay.leading.tracks import Track
 
 ROUNDED_MS: Final = 2
 """A time is told in whole milliseconds, and so is that of the line from which it was reckoned."""

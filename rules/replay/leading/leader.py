@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
+from rules.history.moments import accepted
 from rules.history.rotated import FileOrder, Place
 from rules.history.statements import Fetched
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
@@ -18,7 +19,7 @@ from rules.replay.leading.bounds import at_least, at_most, between, why_counted,
 from rules.replay.leading.counting import Counting
 from rules.replay.leading.instants import Instant, taken_in_before
 from rules.replay.leading.silences import Silences
-from rules.replay.leading.tracks import NEVER, RemoteEndBounds, Track, accepted
+from rules.replay.leading.tracks import NEVER, RemoteEndBounds, Track
 from rules.replay.leading.weighing import Weighing
 from rules.replay.reign.in_force import NOTHING_KNOWN, InForceOverTime, PossibleIsrs
 from rules.replay.reign.in_sync import IsrHistory

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rules.history.moments import accepted
 from rules.history.statements import Fetched
 from rules.replay.leading.counting import Counting
 from rules.replay.leading.instants import found_nothing
-from rules.replay.leading.tracks import Track, accepted
+from rules.replay.leading.tracks import Track
 from rules.replay.reign.statements import Served
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from rules.history.moments import accepted
 from rules.history.statements import Fetched
 
 NEVER: Final = -1
@@ -154,7 +155,3 @@ def _reaches(run: Fetched, end: int) -> bool:
     return run.offset is not None and run.offset >= end
 
 
-def accepted(run: Fetched) -> bool:
-    """Whether the leader took the fetch's offset for the follower's log end."""
-    diverges = run.answered_epoch is not None and run.answered_epoch >= 0
-    return run.error in (None, 0) and not diverges and run.offset is not None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from rules.history.moments import accepted
 from rules.protocol.versions import KafkaVersion
-from rules.replay.leading.tracks import IN_FLIGHT_MS, Track, accepted
+from rules.replay.leading.tracks import IN_FLIGHT_MS, Track
 from rules.replay.reign.in_sync import InForce
 from rules.replay.reign.statements import Served
 
