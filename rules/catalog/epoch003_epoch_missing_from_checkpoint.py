@@ -8,8 +8,15 @@ from parsers.tables import BatchHeader, EpochEntry
 from rules.evidence import PartitionEvidence, Replica
 from rules.facts.stretch import EpochRun
 from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation, numbered
+from rules.history.moments import OF_SERVER_LOG
+from rules.loss.deleted import deleted
 from rules.protocol.versions import KafkaVersion
-from rules.replicas.without_entry import file_may_be_of_another_moment, lies_before_the_file, runs_without_entry
+from rules.replicas.without_entry import (
+    covered_from,
+    file_may_be_of_another_moment,
+    lies_before_the_file,
+    runs_without_entry,
+)
 from rules.rule import rule
 
 
@@ -42,7 +49,8 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
     be read (EPOCH004). Or the log-start-offset-checkpoint was left out or could not be read, and the file begins
     late: where the log starts as late, nothing is missing. Without an orderly stop, a file that lacks only the
     newest epochs may be of an earlier moment than the log. One that begins late may be newer than the log start
-    offset on disk. Both are reported with low severity.
+    offset on disk. After a crash a log may start again below where a client had deleted records, and the file stays
+    cut there. All of these are reported with low severity.
 
     Upheld
     ------
@@ -76,26 +84,44 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
             )
         for run in missing:
             signature = _signature(replica, run, evidence.release_of(replica.broker), anew=evidence.epochs_used_twice)
-            yield _violation(replica, run, signature, starts_move=starts_move)
+            doubt = None
+            if file_may_be_of_another_moment(replica, run, starts_move=starts_move):
+                doubt = "the file may be of another moment than the log"
+            elif lies_before_the_file(replica, run) and _once_started_there(replica, evidence):
+                begins = replica.epoch_file.entries[0].start_offset
+                doubt = f"the file begins at {begins}, where the log may have started once; a crash brings older starts back"
+            yield _violation(replica, run, signature, doubt)
 
 
-def _violation(replica: Replica, run: EpochRun, signature: str, *, starts_move: bool) -> Violation:
+def _once_started_there(replica: Replica, evidence: PartitionEvidence) -> bool:
+    """Whether the log may have started where the file begins: a move of its start reaches every replica.
+
+    The file is cut at once. The start on disk follows within a minute, and after a crash the older one holds.
+    """
+    begins = replica.epoch_file.entries[0].start_offset
+    others = [r.epoch_file.entries[0].start_offset for r in evidence.current if r is not replica and r.epoch_file.entries]
+    if deleted(evidence).highest >= begins or (others and min(others) >= begins):
+        return True
+    told = any(moment.kind in OF_SERVER_LOG for moment in evidence.chronicle.told_by(replica.broker))
+    return not others and not told
+
+
+def _violation(replica: Replica, run: EpochRun, signature: str, doubt: str | None) -> Violation:
     file = replica.epoch_file
     start = max(run.start_offset, replica.log_start_offset)
-    covered = min((e.start_offset for e in file.entries if e.epoch == run.epoch), default=run.end_offset)
-    doubtful = file_may_be_of_another_moment(replica, run, covered, starts_move=starts_move)
+    covered = covered_from(replica, run)
     role = "the leader-epoch-checkpoint that lacks the epoch"
     return Violation(
         brokers=(replica.broker,),
         start_offset=start,
         end_offset=covered if start < covered < run.end_offset else run.end_offset,
-        severity=Severity.LOW if doubtful else Severity.HIGH,
-        confidence="possible" if doubtful else "certain",
+        severity=Severity.LOW if doubt else Severity.HIGH,
+        confidence="possible" if doubt else "certain",
         facts={
             "broker": replica.broker,
             "epoch": run.epoch,
             "file": file.state,
-            "signature": "the file may be of another moment than the log" if doubtful else signature,
+            "signature": doubt or signature,
             "known_epochs": tuple(entry.epoch for entry in file.entries),
         },
         exhibits=(

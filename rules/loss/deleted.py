@@ -35,6 +35,11 @@ class Deleted:
         self._terms = {clock: sorted(own) for clock, own in told.items()}
         self._starts = {clock: list(accumulate((own[t] for t in sorted(own)), max)) for clock, own in told.items()}
 
+    @property
+    def highest(self) -> int:
+        """The highest log start that any broker told of its own log."""
+        return max((starts[-1] for starts in self._starts.values()), default=0)
+
     def below(self, leader: int | None, epoch: int) -> int:
         """The highest log start that a leader told of up to the end of an epoch."""
         clock = f"broker {leader}"

@@ -26,7 +26,12 @@ def lies_before_the_file(replica: Replica, run: EpochRun) -> bool:
     return bool(entries) and run.start_offset < entries[0].start_offset and run.epoch <= entries[0].epoch
 
 
-def file_may_be_of_another_moment(replica: Replica, run: EpochRun, covered: int, *, starts_move: bool) -> bool:
+def covered_from(replica: Replica, run: EpochRun) -> int:
+    """From where on the file gives the run's batches their epoch: their end, where it does not."""
+    return min((e.start_offset for e in replica.epoch_file.entries if e.epoch == run.epoch), default=run.end_offset)
+
+
+def file_may_be_of_another_moment(replica: Replica, run: EpochRun, *, starts_move: bool) -> bool:
     """Without an orderly stop: a file that ends early is older than the log, one that begins late may be newer.
 
     When the log start moves, the file is cut at once, the log start on disk follows within a minute.
@@ -37,5 +42,6 @@ def file_may_be_of_another_moment(replica: Replica, run: EpochRun, covered: int,
         return len(replica.log.epochs) == 1 and run.start_offset <= replica.log_start_offset
     newest = max(entry.epoch for entry in replica.epoch_file.entries)
     first = replica.epoch_file.entries[0]
+    covered = covered_from(replica, run)
     moved = covered < run.end_offset and first.epoch == run.epoch and run.start_offset <= replica.log_start_offset
     return run.epoch > newest or moved or (starts_move and lies_before_the_file(replica, run))

@@ -292,6 +292,15 @@ def test_an_epoch_checkpoint_may_begin_late_where_nobody_tells_log_starts(yard: 
     assert ("EPOCH003", "high", (3,), 60, 100) in yard.told()
 
 
+@pytest.mark.parametrize("brokers", [(3,), (1, 2, 3)])
+def test_an_epoch_checkpoint_that_begins_late_everywhere_may_be_cut_where_the_log_started_before_a_crash(
+    yard: Yard, brokers: tuple[int, ...]
+) -> None:
+    for broker in brokers:
+        yard.broker(broker, LOG, epochs=[(1, 80)])
+    assert {(rule, severity) for rule, severity, *_ in yard.told()} == {("EPOCH003", "low")}
+
+
 UNREAD = (b"0\n1\nt zero 0\n", b"7\n0\n", b"\0" * 20)
 """Checkpoints that no broker would load: what they claimed is not known."""
 

@@ -363,7 +363,7 @@ def test_an_answer_without_its_epoch_is_a_defect_only_where_it_cuts_less_than_on
 )
 def test_missing_epochs_are_laid_to_defects_that_the_broker_may_have(release: str, defects: set[str]) -> None:
     ran = f"kafka 1 {release}\n" if release else ""
-    drawn = read_sketch(f"{ran}broker 1 0001122| ; epochs 1@3").evidence
+    drawn = read_sketch(f"{ran}broker 1 0001122| ; epochs 1@3\nbroker 2 0001122|").evidence
     said = [str(v.facts["signature"]) for v in BY_ID["EPOCH003"].check(drawn) if isinstance(v, Violation)]
     assert len(said) == 2
     assert {name for words in said for name in re.findall(r"KAFKA-\d+", words)} == defects
