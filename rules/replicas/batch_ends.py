@@ -80,7 +80,9 @@ def boundaries(moments: Sequence[Moment], replicas: Sequence[Replica]) -> dict[i
 def _boundary(moment: Moment) -> int | None:
     """The offset that a statement names where a batch surely begins or ends."""
     if moment.kind in ("fetched", "produced"):
-        return moment.offset if moment.error == 0 and not moment.doubtful else None
+        # One that may be of a later epoch ends no batch of this one.
+        sure = moment.error == 0 and not moment.doubtful and moment.latest_term in (None, moment.term)
+        return moment.offset if sure else None
     if moment.kind in ("follower-starts", "log-loaded", "producer-state-saved"):
         return moment.end_offset if moment.offset is None else moment.offset
     return None
