@@ -171,8 +171,9 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
     read = [c for c in evidence.aftermath if c.lost_epoch == epoch and start <= c.start_offset < end]
     reused_end = min(end, _reused(evidence, part))
     known = not accounts.left_out(epoch, answers)
-    # Of answers that are kept in part, none tells what those between were given for.
-    batches = Extents.of((m.offset or 0, evidence.batch_end(m.offset or 0, epoch)) for m in (answers if known else ()))
+    # Of answers that are kept in part, each tells of its first record alone.
+    offsets = [m.offset or 0 for m in answers]
+    batches = Extents.of((at, evidence.batch_end(at, epoch) if known else at + 1) for at in offsets)
     last = None if evidence.ends_told(epoch, end) else next((m for m in answers if m.offset == end - 1), None)
     return Loss(
         epoch=epoch,

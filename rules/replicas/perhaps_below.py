@@ -72,27 +72,33 @@ def _first_below(
     Its log of roles has a hole there: they may be of that epoch, or of a later one. Who tells no role before, or
     whose log begins later, leaves all of that untold and raises no such question.
     """
-    questions: list[tuple[int, int, LostTerm]] = []
-    for (term, latest), proof in _furthest(chronicle, proofs).items():
-        for epoch, opening in first.items():
-            start = opening.offset
-            if term < epoch <= latest and start is not None and start < proof.end_offset:
-                lost = LostTerm(
-                    epoch=epoch, leader=opening.broker, start_offset=start, committed=proof, opening=opening
-                )
-                questions.append((epoch, -proof.end_offset, lost))
-    return min(questions, key=lambda each: each[:2], default=(0, 0, None))[2]
-
-
-def _furthest(chronicle: Chronicle, proofs: Sequence[Committed]) -> dict[tuple[int, int], Committed]:
-    """What was committed furthest, by the role that its witness told before and the latest one that it may be of."""
-    sure = chronicle.sure_terms
-    found: dict[tuple[int, int], Committed] = {}
-    for proof in proofs:
-        term = proof.moment.term
-        if term is None or term == proof.term or (proof.moment.clock, term) not in sure:
+    unsure = _unsure(chronicle, proofs)
+    for epoch, opening in sorted(first.items()):
+        start = opening.offset
+        if start is None:
             continue
-        known = found.setdefault((term, proof.term), proof)
-        if proof.end_offset > known.end_offset:
-            found[term, proof.term] = proof
-    return found
+        behind = (p for p in unsure if _may_be_before(p, epoch) and start < p.end_offset and not _went_on(opening, p))
+        furthest = max(behind, key=lambda proof: proof.end_offset, default=None)
+        if furthest is not None:
+            return LostTerm(
+                epoch=epoch, leader=opening.broker, start_offset=start, committed=furthest, opening=opening
+            )
+    return None
+
+
+def _may_be_before(proof: Committed, epoch: int) -> bool:
+    return proof.moment.term is not None and proof.moment.term < epoch <= proof.term
+
+
+def _went_on(opening: RoleTaken, proof: Committed) -> bool:
+    """Whether who opened the epoch told by the same clock, later on, that they are committed: it held them then."""
+    told = proof.moment
+    if opening.clock != told.clock or opening.time is None or told.time is None:
+        return False
+    return opening.time < told.time
+
+
+def _unsure(chronicle: Chronicle, proofs: Sequence[Committed]) -> list[Committed]:
+    """What was committed in the role that its witness told before, or in a later one."""
+    sure = chronicle.sure_terms
+    return [p for p in proofs if p.moment.term not in (None, p.term) and (p.moment.clock, p.moment.term) in sure]

@@ -194,6 +194,23 @@ def test_an_answer_may_be_of_an_epoch_of_which_only_clients_were_told() -> None:
     assert terms == {3: (0, None), 6: (1, 2)}
 
 
+ASKED_LATE = """
+    broker 1 00002222|
+    broker 2 00002222|
+    t1 leads 1 epoch 0 at 0 hw 0
+    t3 leads 1 epoch 2 at 4 hw 2
+    t4 fetch 2@8 from 1 hw=8 epoch 0
+    t5 fetch 2@8 from 1 hw=8 epoch 2
+"""
+
+
+def test_what_a_leader_told_after_it_had_opened_its_epoch_was_not_left_out_by_that() -> None:
+    """A follower asked with the epoch before, as it does until it is told the newer one."""
+    evidence = read_sketch(ASKED_LATE).evidence
+    assert (0, 2) in [(m.term, m.latest_term) for m in evidence.moments if m.kind == "fetched"]
+    assert [f for f in judge(evidence, RULES).findings if f.rule == "LEAD001"] == []
+
+
 NAMED_LATE = """
     broker 1 0000|
     broker 2 0000|

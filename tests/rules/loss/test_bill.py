@@ -8,12 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.provenance import Span
+from rules.chronicle.chronicle import Chronicle
 from rules.chronicle.extents import Extents
 from rules.history.moments import Moment
 from rules.history.statements import Fetched, Produced
 from rules.loss.bill import ToldProducers, contents, portions
+from rules.loss.incurred import losses
 from rules.loss.read_before import groups_at_risk, readers
 from rules.replicas.groups import GroupCommit
+from rules.sketch.notation import read_sketch
 from rules.zoom.aftermath import CopiedBatch, CopyRead
 
 SPAN = Span(source="log", start=0, end=1)
@@ -142,3 +145,25 @@ def test_a_group_that_read_on_in_the_new_epoch_is_not_at_risk() -> None:
     )
     found = groups_at_risk(commits, 0, 100, 110, 200)
     assert [(group.group, group.standing) for group in found] == [("cut", "in the cut epoch")]
+
+
+LOST = """
+broker 1 00|11
+broker 2 00|11
+t1 leads 1 epoch 0 at 0 hw 0
+t2 acks 1 at 2 acks=1
+t3 acks 1 at 5 acks=1
+t4 follows 1 epoch 1 at 8 hw 2 from 2
+t5 leads 2 epoch 1 at 2 hw 2
+"""
+
+
+def test_answers_of_which_others_are_left_out_tell_of_their_first_records() -> None:
+    """A busy log's answers are kept in part: what lies between two may have been answered for."""
+    told = read_sketch(LOST).evidence
+    moments = tuple(replace(m, left_out=2) if m.kind == "produced" and m.offset == 2 else m for m in told.moments)
+    (whole,), (part,) = losses(told), losses(replace(told, chronicle=Chronicle(moments)))
+    assert [(p.worth, p.start_offset, p.end_offset) for p in whole.portions] == [("acknowledged", 2, 8)]
+    assert [(p.worth, p.start_offset, p.end_offset) for p in part.portions] == [
+        ("acknowledged", 2, 3), ("possibly acknowledged", 3, 5), ("acknowledged", 5, 6), ("possibly acknowledged", 6, 8),
+    ]  # fmt: skip

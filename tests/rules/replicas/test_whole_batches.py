@@ -43,6 +43,12 @@ def test_a_batch_ends_at_the_first_boundary_behind_it() -> None:
     assert ends(opened(1, 0, 0, 1000), ANSWERED, LOADED) == [350]
 
 
+def test_an_answer_that_may_be_of_a_later_epoch_ends_no_batch_of_this_one() -> None:
+    later = replace(ANSWERED, offset=400, time=9500)
+    assert ends(opened(1, 0, 0, 1000), ANSWERED, later) == [400]
+    assert ends(opened(1, 0, 0, 1000), ANSWERED, replace(later, latest_term=5)) == [349]
+
+
 def test_no_batch_goes_on_beyond_what_a_later_leader_opened_at() -> None:
     """The killed leader's log went on with a record that was never answered; the next one had all before it."""
     assert ends(opened(1, 0, 0, 1000), ANSWERED, opened(3, 1, 349, 3000), LOADED) == [349]
