@@ -165,5 +165,8 @@ def test_answers_of_which_others_are_left_out_tell_of_their_first_records() -> N
     (whole,), (part,) = losses(told), losses(replace(told, chronicle=Chronicle(moments)))
     assert [(p.worth, p.start_offset, p.end_offset) for p in whole.portions] == [("acknowledged", 2, 8)]
     assert [(p.worth, p.start_offset, p.end_offset) for p in part.portions] == [
-        ("acknowledged", 2, 3), ("possibly acknowledged", 3, 5), ("acknowledged", 5, 6), ("possibly acknowledged", 6, 8),
-    ]  # fmt: skip
+        ("acknowledged", 2, 3),
+        ("possibly acknowledged", 3, 5),
+        ("acknowledged", 5, 6),
+        ("possibly acknowledged", 6, 8),
+    ]
