@@ -30,7 +30,8 @@ def compacted_survivors_disagree(evidence: PartitionEvidence) -> Iterator[Violat
     """A compacted replica lacks the last record of a key.
 
     Compaction drops only records that a later one of the same key replaces, and deletes whose time has passed. So
-    replicas that were cleaned at different times hold different records, but the same last record of every key.
+    replicas that were cleaned at different times hold different records, but the same last record of every key. What is
+    not committed on a replica is not compared: the protocol may cut it.
 
     Proves
     ------
@@ -38,7 +39,7 @@ def compacted_survivors_disagree(evidence: PartitionEvidence) -> Iterator[Violat
 
     Undecided when
     --------------
-    A log cannot be read to every key, or no high watermark tells how far records are committed.
+    A log cannot be read to every key, or nothing tells how far a replica's records are committed.
 
     Upheld
     ------

@@ -60,13 +60,13 @@ def keyed(
         if cut:
             reason = "their logs could not be read to every key, so that what compaction left was not compared"
             open_points.append(_uncompared(cut, reason, "sound copies of their segments"))
-        whole = [one for one in own if one.last.whole]
-        committed = _committed(evidence, whole)
-        if len(whole) > 1 and committed is None:
+        whole = [(one, _committed(evidence, one.replica)) for one in own if one.last.whole]
+        untold = [one.replica.broker for one, committed in whole if committed is None]
+        if len(whole) > 1 and untold:
             reason = "what compaction left differs, and how far records are committed is not known"
-            brokers = [one.replica.broker for one in whole]
-            open_points.append(_uncompared(brokers, reason, "the replication-offset-checkpoint of a broker"))
-        gaps.extend(keys_apart(whole, NOTHING_DELETED if deleted is None else deleted, committed or 0))
+            open_points.append(_uncompared(untold, reason, "the replication-offset-checkpoint of a broker"))
+        known = [(one, committed) for one, committed in whole if committed is not None]
+        gaps.extend(keys_apart(known, NOTHING_DELETED if deleted is None else deleted))
     return replace(evidence, keys_apart=tuple(gaps), keys_uncompared=tuple(open_points))
 
 
@@ -74,27 +74,30 @@ def _uncompared(brokers: Sequence[int], reason: str, missing: str) -> KeysUncomp
     return KeysUncompared(brokers=tuple(brokers), reason=reason, missing=missing)
 
 
-def _committed(evidence: PartitionEvidence, replicas: Sequence[KeyedReplica]) -> int | None:
-    """How far records are committed, by any replica's high watermark or by what was told."""
-    own = [one.replica for one in replicas]
-    ends = [min(r.high_watermark.offset, r.log_end_offset) for r in own if r.high_watermark is not None]
-    ends += [told for replica in own if (told := evidence.told_committed(replica)) > 0]
-    return max(ends, default=None)
+def _committed(evidence: PartitionEvidence, replica: Replica) -> int | None:
+    """How far a replica's own records are committed, by its high watermark or by what was told; the rest may be cut."""
+    told, claim = evidence.told_committed(replica), replica.high_watermark
+    if claim is None:
+        return told or None
+    return max(told, min(claim.offset, replica.log_end_offset))
 
 
-def keys_apart(replicas: Sequence[KeyedReplica], deleted: pl.DataFrame, committed: int) -> tuple[KeysApart, ...]:
+def keys_apart(committed: Sequence[tuple[KeyedReplica, int]], deleted: pl.DataFrame) -> tuple[KeysApart, ...]:
     """Keys whose last records differ where they may not, by the way in which they do.
 
-    `deleted` are the deletes that stand in segments which wait for their removal; what is not committed is not judged.
+    Each replica comes with the end of what is committed of its records. What lies behind is not judged: the protocol
+    may cut it. `deleted` are the deletes that stand in segments which wait for their removal.
     """
-    if len(replicas) < 2:  # noqa: PLR2004 - nothing to compare
+    if len(committed) < 2:  # noqa: PLR2004 - nothing to compare
         return ()
+    replicas = [one for one, _ in committed]
     joined = _joined(replicas, deleted)
-    # What waits for the end of a transaction is not served: whether its marker is missing is another question.
-    for one in replicas:
-        joined = joined.join(one.last.waiting, on="key", how="anti")
-    rows = joined.filter(pl.col("top") < committed).with_columns(
-        **{f"role_{n}": _role(n, one.replica) for n, one in enumerate(replicas)}
+    for one, end in committed:
+        # What waits for the end of a transaction, or to be committed, is not served: what comes of it is not known.
+        beyond = one.last.frame.filter(pl.col("offset") >= end).select("key")
+        joined = joined.join(pl.concat([one.last.waiting, beyond]), on="key", how="anti")
+    rows = joined.with_columns(
+        **{f"role_{n}": _role(n, one.replica, end) for n, (one, end) in enumerate(committed)}
     )
     numbers = range(len(replicas))
     names = [f"role_{n}" for n in numbers]
@@ -150,10 +153,10 @@ def _joined(replicas: Sequence[KeyedReplica], deleted: pl.DataFrame) -> pl.DataF
     )
 
 
-def _role(number: int, replica: Replica) -> pl.Expr:
+def _role(number: int, replica: Replica, committed: int) -> pl.Expr:
     """What a replica shows of a key: its last record, an older one, or nothing although its log covers the last one."""
     offset, top = pl.col(f"offset_{number}"), pl.col("top")
-    covers = (top >= replica.log_start_offset) & (top < replica.log_end_offset)
+    covers = (top >= replica.log_start_offset) & (top < committed)
     dead = pl.when(pl.col(f"deletes_{number}")).then(pl.lit("")).otherwise(pl.lit(_DEAD))
     older = pl.when(pl.col("top_deletes")).then(dead).otherwise(pl.lit(_STALE))
     gone = pl.when(pl.col("top_deletes")).then(pl.lit("")).otherwise(pl.lit(_GONE))

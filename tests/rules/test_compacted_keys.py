@@ -66,7 +66,7 @@ def replica(broker: int, log: Sequence[Written], end: int, *, cleaner: int | Non
 
 
 def apart(*replicas: KeyedReplica, committed: int = 1 << 40) -> list[KeysApart]:
-    return list(keys_apart(replicas, NOTHING_DELETED, committed))
+    return list(keys_apart([(r, min(committed, r.replica.log_end_offset)) for r in replicas], NOTHING_DELETED))
 
 
 @given(HISTORIES, st.data())
@@ -79,6 +79,21 @@ def test_lawful_cleaning_is_never_accused(log: list[Written], data: st.DataObjec
         left = cleaned([r for r in log if r.offset < end], point, horizon)
         copies.append(replica(broker, left, end, cleaner=point))
     assert apart(*copies) == []
+
+
+@given(HISTORIES, st.data())
+def test_tails_that_were_never_committed_are_never_held_against_a_cleaned_log(
+    log: list[Written], data: st.DataObject
+) -> None:
+    """What a deposed leader wrote behind its watermark stands until its next fetch, whatever its successor cleaned."""
+    ends = data.draw(st.lists(st.integers(0, len(log)), min_size=2, max_size=3))
+    copies = []
+    for broker, end in enumerate(ends, start=1):
+        tail = data.draw(st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=4))
+        own = [*log[:end], *(Written(end + n, key, deletes) for n, (key, deletes) in enumerate(tail))]
+        point, horizon = data.draw(st.integers(0, end)), data.draw(st.integers(0, min(ends)))
+        copies.append((replica(broker, cleaned(own, point, horizon), len(own), cleaner=point), end))
+    assert list(keys_apart(copies, NOTHING_DELETED)) == []
 
 
 @given(HISTORIES, st.data())
@@ -137,12 +152,12 @@ def test_a_transaction_counts_where_it_ended_and_as_it_ended() -> None:
     assert (closed(commits=True), closed(commits=False), closed(commits=None)) == ([0], [], [])
 
 
-def keyed(base: int, *rows: tuple[int, bytes, bytes | None], end: int | None = None) -> Batch:
+def keyed(base: int, *rows: tuple[int, bytes, bytes | None], end: int | None = None, epoch: int = 0) -> Batch:
     """A batch of records at these offsets, as the cleaner left it where some are missing."""
     last = max(offset for offset, _, _ in rows) + 1 if end is None else end
     records = [Record(offset_delta=offset - base, key=key, value=value) for offset, key, value in rows]
-    content = batch_bytes(base_offset=base, leader_epoch=0, records=records, last_offset_delta=last - base - 1)
-    return Batch(base, last, 0, content)
+    content = batch_bytes(base_offset=base, leader_epoch=epoch, records=records, last_offset_delta=last - base - 1)
+    return Batch(base, last, epoch, content)
 
 
 WHOLE = [
@@ -167,6 +182,33 @@ def test_a_survivor_that_the_cleaner_took_is_named(tmp_path: Path) -> None:
     yard.broker(1, WHOLE)
     yard.broker(2, LOST, cleaner=4)
     assert ("LOG004", "high", (2,), 3, 4) in yard.told()
+
+
+def of_a_deposed_leader(yard: Yard, hw: int | None) -> Yard:
+    """Broker 2 wrote offset 1 in epoch 0; broker 1 leads epoch 1 from there, and its cleaner is at 5."""
+    common = keyed(0, (0, b"a", b"1"))
+    since = [keyed(offset, (offset, b"key %d" % offset, b"1"), epoch=1) for offset in range(1, 8)]
+    yard.broker(1, [common, *since], cleaner=5)
+    yard.broker(2, [common, keyed(1, (1, b"b", b"1"))], hw=hw)
+    return yard
+
+
+def test_a_tail_that_the_protocol_will_cut_is_no_survivor_that_another_lost(tmp_path: Path) -> None:
+    yard = of_a_deposed_leader(Yard(tmp_path), hw=1)
+    assert yard.told() == []
+    assert yard.undecided() == []
+    assert {broker: damage for broker, (_, damage, _) in elections(yard).items()} == {1: (), 2: ()}
+
+
+def test_a_record_below_the_high_watermark_of_a_deposed_leader_is_one_that_its_successor_lost(tmp_path: Path) -> None:
+    yard = of_a_deposed_leader(Yard(tmp_path), hw=2)
+    assert ("LOG004", "high", (1,), 1, 2) in yard.told()
+
+
+def test_a_replica_of_which_nothing_tells_what_is_committed_is_not_compared(tmp_path: Path) -> None:
+    yard = of_a_deposed_leader(Yard(tmp_path), hw=None)
+    assert [told for told in yard.told() if told[0].startswith("LOG")] == []
+    assert ("LOG004", (2,)) in yard.undecided()
 
 
 def test_without_a_high_watermark_the_question_stays_open(tmp_path: Path) -> None:
