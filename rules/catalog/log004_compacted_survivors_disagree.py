@@ -7,7 +7,7 @@ from typing import Final
 
 from parsers.tables import BatchHeader, OffsetCheckpoint, RecordRow
 from rules.evidence import PartitionEvidence
-from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.finding import Exhibit, Severity, Undecided, Violation, offsets_told
 from rules.replicas.keys_apart import KeysApart
 from rules.rule import rule
 
@@ -70,7 +70,13 @@ def _violation(gap: KeysApart) -> Violation:
             "what": gap.words,
             "keys": gap.keys,
             "holders": gap.holders,
-            "judgement": _JUDGEMENTS[gap.remains],
+            "judgement": _judgement(gap),
         },
         exhibits=tuple(Exhibit(span=span, role=f"broker {broker}'s first such record") for broker, span in gap.spans),
     )
+
+
+def _judgement(gap: KeysApart) -> str:
+    if gap.remains == "gone" and gap.cut_off is not None:
+        return f"a later record of them must have stood at {offsets_told(*gap.cut_off)}, which were cut off"
+    return _JUDGEMENTS[gap.remains]

@@ -34,7 +34,8 @@ def compaction_raced_replication(evidence: PartitionEvidence) -> Iterator[Violat
     ------
     Of deletes: the deleted keys live on at this replica, and nothing will remove them. Readers get them as soon as it
     leads. No metric shows it: the replica is in sync. The finding is certain where a delete still stands in a segment
-    that waits for its removal or on another replica. It is likely where a delete may have stood in a hole of both logs.
+    that waits for its removal or on another replica. It is likely where a delete may have stood in a hole of both logs. It is
+    possible where the others cut their logs behind these records: a later record of a key may have stood there.
 
     Of transactions: one that is open at this replica had ended, for a cleaner went on beyond it. Nothing will end it
     here. As soon as this replica leads, its last stable offset stays there, and its cleaner does too.
@@ -64,7 +65,6 @@ def compaction_raced_replication(evidence: PartitionEvidence) -> Iterator[Violat
 
 
 def _violation(gap: KeysApart) -> Violation:
-    seen = gap.remains == "dead"
     where = offsets_told(gap.start_offset, gap.end_offset)
     return Violation(
         brokers=gap.holders,
@@ -77,13 +77,20 @@ def _violation(gap: KeysApart) -> Violation:
             "what": gap.words,
             "keys": gap.keys,
             "without": gap.lacking,
-            "judgement": "these keys were deleted, and it holds the old values still"
-            if seen
-            else "the deletes were compacted away before they were copied",
+            "judgement": _judgement(gap),
             "then": "readers get them",
         },
         exhibits=tuple(Exhibit(span=span, role=f"broker {broker}'s first such record") for broker, span in gap.spans),
     )
+
+
+def _judgement(gap: KeysApart) -> str:
+    if gap.remains == "dead":
+        return "these keys were deleted, and it holds the old values still"
+    raced = "the deletes were compacted away before they were copied"
+    if gap.cut_off is None:
+        return raced
+    return f"either {raced}, or a later record of each key was cut off at {offsets_told(*gap.cut_off)}"
 
 
 def _never_ends(end: LostEnd, *, live: bool) -> Violation:

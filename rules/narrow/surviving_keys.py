@@ -66,8 +66,16 @@ def keyed(
             reason = "what compaction left differs, and how far records are committed is not known"
             open_points.append(_uncompared(untold, reason, "the replication-offset-checkpoint of a broker"))
         known = [(one, committed) for one, committed in whole if committed is not None]
-        gaps.extend(keys_apart(known, NOTHING_DELETED if deleted is None else deleted))
+        apart = keys_apart(known, NOTHING_DELETED if deleted is None else deleted)
+        gaps.extend(replace(gap, cut_off=_cut_off(evidence, gap)) for gap in apart)
     return replace(evidence, keys_apart=tuple(gaps), keys_uncompared=tuple(open_points))
+
+
+def _cut_off(evidence: PartitionEvidence, gap: KeysApart) -> tuple[int, int] | None:
+    """What brokers that lack the keys cut off behind them: of what a cleaner had dropped a later record stood there."""
+    own = [cut for cut in evidence.chronicle.cuts if cut.broker in gap.lacking]
+    found = [(max(c.offset, gap.start_offset), end) for c in own if (end := c.log_end_offset or 0) > gap.end_offset]
+    return (min(start for start, _ in found), max(end for _, end in found)) if found else None
 
 
 def _uncompared(brokers: Sequence[int], reason: str, missing: str) -> KeysUncompared:

@@ -31,6 +31,8 @@ class KeysApart:
     """Whether a holder shows holes that its own cleaner did not make: it copied a log that had been compacted."""
     spans: tuple[tuple[int, Span], ...]
     """Of each holder its broker, and the batch of its first such record."""
+    cut_off: tuple[int, int] | None = None
+    """Where brokers that lack them cut their logs behind them: a later record of a key may have stood there."""
 
     @property
     def outlived(self) -> bool:
@@ -42,6 +44,8 @@ class KeysApart:
         """How sure it is that they were: where the delete is not seen, who holds more may be right."""
         if self.remains != "unsure":
             return "certain"
+        if self.cut_off is not None:
+            return "possible"
         return "likely" if self.copied or len(self.lacking) >= len(self.holders) else "possible"
 
     @property

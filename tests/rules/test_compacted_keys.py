@@ -13,11 +13,14 @@ from hypothesis import strategies as st
 from auditor.report.model import AuditReport
 from parsers.provenance import Span
 from parsers.writers.segments import Record, batch_bytes
+from rules.catalog import RULES
 from rules.evidence import OffsetClaim, Replica, SegmentFile
 from rules.facts.stretch import LogFacts
+from rules.judging.judge import judge
 from rules.narrow.keys import KeyLedger
 from rules.narrow.surviving_keys import NOTHING_DELETED, KeyedReplica, keys_apart
 from rules.replicas.keys_apart import KeysApart
+from rules.sketch.notation import read_sketch
 from tests.auditor.dumps_at_hand import audited, copied
 from tests.mutants.mutant import Change, judged, said, unchanged
 from tests.mutants.on_disks import BASE, batch, gone, on_healed
@@ -319,3 +322,26 @@ def test_where_either_side_may_be_wrong_no_election_is_judged(tmp_path: Path) ->
         2: ("unknown", (), ("it may serve 1 key that was deleted",)),
         3: ("unknown", (), ("it may lack the last record of 1 key, which brokers 1 and 2 kept",)),
     }
+
+
+CUT_OFF = """
+    broker 1* ..0b0c|0d ; cleaner 4
+    broker 2  0a.0b0c|0d
+    {cut}
+"""
+
+
+@pytest.mark.parametrize(
+    ("cut", "confidence", "why"),
+    [
+        ("", "likely", "The deletes were compacted away before they were copied."),
+        ("t1 follows 1 epoch 0 at 9 hw 3\n    t2 truncates 1 to 5", "possible", "or a later record of each key"),
+    ],
+)
+def test_a_record_that_was_cut_off_may_have_replaced_what_the_cleaner_dropped(
+    cut: str, confidence: str, why: str
+) -> None:
+    """After the cut the older record counts again, and only who had not cleaned it still has it."""
+    (found,) = [f for f in judge(read_sketch(CUT_OFF.format(cut=cut)).evidence, RULES).findings if f.rule == "LOG005"]
+    assert found.confidence == confidence
+    assert why in found.message
