@@ -38,6 +38,7 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     disk is at hand, else the next leader's. The range runs from the first such record to the end of the last such
     batch. That end is the next batch boundary of the epoch that an answer, a fetch or the old leader's log end
     tells. Not all records in between need have been answered; of a thinned log some before may have been as well.
+    The broker's word is that it answered. Where the connection was closed by then, the producer sends again.
     Where leader epochs began anew, one of two things is proved. No log here holds records of the epoch in which the
     broker answered, or one counts another epoch's as committed there. It is likely where only its leader's epoch
     file tells where the epoch opened that left them out.

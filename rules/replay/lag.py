@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from rules.history.moments import Moment
+from rules.history.repetitions import standing_for
 from rules.history.statements import Fetched
 from rules.replay.course import Course
 from rules.replay.leading.leader import LeaderRow
@@ -31,6 +33,8 @@ QUIET_MS: Final = 60_000
 
 SILENT_MS: Final = 5000
 """A leader that says nothing for so long may have stood still; followers ask every half second."""
+ASKING_MS: Final = 500
+"""How long a fetch that finds nothing waits by default, whoever asks."""
 
 
 class _Awake:
@@ -44,10 +48,14 @@ class _Awake:
         """Take in an answer; returns for how long the log has gone on."""
         if self.until is None or time - self.until > SILENT_MS:
             self.since = time
-        # Equal answers of one asker are told by the first and the last of them.
-        until = time if row.last or row.moment.last_time is None else row.moment.last_time
-        self.until = _latest(self.until, until)
+        self.until = _latest(self.until, time if row.last else _without_a_silence(row.moment, time))
         return time - (self.since or 0)
+
+
+def _without_a_silence(told: Moment, time: int) -> int:
+    """The last of equal answers to one asker, which are told once; too few of them for all that time hide a silence."""
+    last = time if told.last_time is None else told.last_time
+    return last if last - time - SILENT_MS <= (standing_for(told) - 1) * ASKING_MS else time
 
 
 class _Watch:

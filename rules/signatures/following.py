@@ -127,18 +127,25 @@ def _said_in_each_role(evidence: PartitionEvidence) -> Mapping[tuple[str, int | 
 
 
 def _orders_without_restart(evidence: PartitionEvidence) -> Iterator[tuple[Moment, Moment]]:
-    """Every order to follow, and the next one of a later epoch that the same process was given."""
+    """Every order to follow a leader anew, and the next one of a later epoch that the same process was given.
+
+    Whoever goes on following the same leader goes on in its fetch session, which need not name the partition again.
+    """
     order: dict[str, Moment] = {}
+    followed: dict[str, int | None] = {}
     for m in evidence.moments:
         if m.kind in ("log-loaded", "marked-as-failed"):
             order.pop(m.clock, None)
+            followed.pop(m.clock, None)
         elif gives_role(m) and m.epoch is not None:
             before = order.get(m.clock)
             if before is not None and m.epoch > (before.epoch or 0):
                 yield before, m
             order.pop(m.clock, None)
-            if m.kind != "leader-starts" and m.leader not in (None, -1, m.witness):
+            follows = m.kind != "leader-starts" and m.leader not in (None, -1, m.witness)
+            if follows and followed.get(m.clock) != m.leader:
                 order[m.clock] = m
+            followed[m.clock] = m.leader if follows else None
 
 
 def _stopped_rather_than_cut(evidence: PartitionEvidence) -> Iterator[Hit]:

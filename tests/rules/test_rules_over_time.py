@@ -775,3 +775,32 @@ def test_an_answer_that_nobody_took_is_logged_behind_later_ones(rule: str, arriv
     said = BY_ID[rule].check(replace(drawn, chronicle=Chronicle(told)))
     found = [(v.start_offset, v.end_offset) for v in said if isinstance(v, Violation)]
     assert found == [(20, ends)] * (ends is not None)
+
+
+FROZEN = """
+    kafka 1 3.9.1
+    set replica.lag.time.max.ms 10000
+    broker 1 000000|
+    broker 2 0000|
+    broker 3 000000|
+    t1 leads 1 epoch 0 at 0 hw 0 isr 1,2,3
+    t2 fetch 2@4 from 1 hw=0
+    t3 acks 1 at 5 acks=1
+    t50000 acks 1 at 6 acks=1
+    t50001 fetch 3@7 from 1 hw=4
+    t62002 acks 1 at 7 acks=1
+    t99000 acks 1 at 8 acks=1
+    t99001 shrinks 1 from 1,2,3 to 1,3 at 9
+"""
+
+
+@pytest.mark.parametrize(("asked", "kept"), [(2, 0), (25, 1)])
+def test_a_leader_that_stood_still_between_two_equal_answers_kept_nobody(asked: int, kept: int) -> None:
+    """Equal answers are told by the first and the last of them: too few of them hide a silence."""
+    drawn = read_sketch(FROZEN).evidence
+    moments = tuple(
+        replace(m, count=asked, last_time=m.time + 12_000) if m.kind == "fetched" and m.broker == 3 and m.time else m
+        for m in drawn.moments
+    )
+    told = [v for v in BY_ID["ISR002"].check(replace(drawn, chronicle=Chronicle(moments))) if isinstance(v, Violation)]
+    assert len(told) == kept

@@ -367,3 +367,21 @@ def test_missing_epochs_are_laid_to_defects_that_the_broker_may_have(release: st
     said = [str(v.facts["signature"]) for v in BY_ID["EPOCH003"].check(drawn) if isinstance(v, Violation)]
     assert len(said) == 2
     assert {name for words in said for name in re.findall(r"KAFKA-\d+", words)} == defects
+
+
+@pytest.mark.parametrize(("before", "named_it"), [("", 1), ("t0 leader 1 epoch 0 isr 1,2,3 told 2", 0)])
+def test_a_follower_of_the_same_leader_goes_on_in_its_session(before: str, named_it: int) -> None:
+    """An idle partition is not named again in a fetch session while its leader stays the same."""
+    drawing = f"""
+        kafka 2 2.6.2
+        broker 1 0000|
+        broker 2 0000|
+        broker 3 0000|
+        {before}
+        t1 leads 1 epoch 1 at 4 hw 4
+        t1 leader 1 epoch 1 isr 1,2,3 told 2
+        t2 fetch 3@4 from 1 hw=4
+        t30000 shrinks 1 from 1,2,3 to 1,3 at 4
+        t60000 leader 3 epoch 2 isr 1,3 told 2
+    """
+    assert [v.facts["defect"] for v in named(drawing)] == ["KAFKA-9769"] * named_it
