@@ -106,8 +106,7 @@ OPEN: dict[str, tuple[list[Batch], int | None, dict[str, int | None], str]] = {
 def test_what_is_not_proved_keeps_the_verdict_open(yard: Yard, name: str) -> None:
     held, cleaner, own, words = OPEN[name]
     beside(yard, CLEANED, held, reached=cleaner, **own)
-    (told,) = asked(yard)
-    assert (found(yard), words in told) == ([], True)
+    assert (found(yard), any(words in told for told in asked(yard))) == ([], True)
 
 
 def test_headers_alone_ask_for_a_full_audit(yard: Yard) -> None:
