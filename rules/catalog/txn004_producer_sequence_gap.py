@@ -7,6 +7,7 @@ from typing import Final
 
 from parsers.tables import BatchHeader
 from rules.evidence import PartitionEvidence, Replica
+from rules.facts.producing import EpochFall
 from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
 from rules.replicas.sequences import SequenceBreak, fallen_epochs, merged, remembered, sequence_breaks
 from rules.rule import rule
@@ -36,7 +37,8 @@ def producer_sequence_gap(evidence: PartitionEvidence) -> Iterator[Violation | U
 
     An idempotent producer numbers its records in each partition. A leader that knows the producer takes only the
     batch whose first number is next. So in one log, the batches of one producer id and epoch follow on. A higher
-    producer epoch begins at 0, and 0 follows 2147483647. Producer epochs only rise: a leader refuses a lower one.
+    producer epoch begins at 0, and 0 follows 2147483647. Producer epochs only rise: a leader refuses a lower one. Markers
+    bear the epoch too. Where a coordinator fences a producer, its marker alone shows the higher one.
 
     Lawful are producers without an id, gaps that the log cleaner made, and what stood before the log's start.
 
@@ -44,7 +46,8 @@ def producer_sequence_gap(evidence: PartitionEvidence) -> Iterator[Violation | U
     ------
     A gap: the leader had taken batches which its log no longer holds, or its log was changed since. A number that
     comes again: the same records were written twice, so that nothing reads them exactly once. A lower epoch: a producer
-    that had been fenced wrote on. By producers' own times alone that is possible, not likely.
+    that had been fenced wrote on. By producers' own times alone that is possible, not likely. So it is where a marker
+    alone shows the higher epoch and brokers are not known to run 2.4 or later: older ones forget fences as they restart.
 
     Undecided when
     --------------
@@ -72,6 +75,7 @@ def producer_sequence_gap(evidence: PartitionEvidence) -> Iterator[Violation | U
     told: dict[tuple[str, Confidence | None], list[Found]] = {}
     for brokers, each in merged(found):
         known = any(remembered(held[broker], each.step, expiry) for broker in brokers)
+        known = known and (_keep_fences(evidence, brokers) or not _by_marker(each))
         sure = _sure(each, expiry, known=known)
         told.setdefault((each.kind if sure else "open", sure), []).append((brokers, each))
     for (kind, sure), alike in told.items():
@@ -82,6 +86,16 @@ def _breaks(evidence: PartitionEvidence, replica: Replica) -> Iterator[SequenceB
     if not evidence.compacted:
         yield from sequence_breaks(replica)
     yield from fallen_epochs(replica)
+
+
+def _by_marker(found: SequenceBreak) -> bool:
+    return isinstance(found.step, EpochFall) and found.step.fenced
+
+
+def _keep_fences(evidence: PartitionEvidence, brokers: tuple[int, ...]) -> bool:
+    """Whether brokers surely remembered fenced producers as they restarted."""
+    releases = (evidence.release_of(broker) for broker in brokers)
+    return all(release is not None and release.at_least(2, 4) for release in releases)
 
 
 def _sure(found: SequenceBreak, expiry: int, *, known: bool) -> Confidence | None:
@@ -122,7 +136,8 @@ def _violation(kind: str, confidence: Confidence, found: list[Found]) -> Violati
 def _exhibits(found: list[SequenceBreak]) -> Iterator[Exhibit]:
     for each in found:
         if each.step.before is not None:
-            yield Exhibit(span=each.step.before, role=f"producer {each.producer_id}'s batch before")
+            role = f"producer {each.producer_id}'s {'marker' if _by_marker(each) else 'batch'} before"
+            yield Exhibit(span=each.step.before, role=role)
         yield Exhibit(span=each.step.span, role=f"producer {each.producer_id}'s next batch")
 
 

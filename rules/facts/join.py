@@ -7,8 +7,8 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Final
 
-from rules.facts.producers import join_producers
-from rules.facts.producing import ProducerRun
+from rules.facts.producers import join_fences, join_producers
+from rules.facts.producing import ProducerFence, ProducerRun
 from rules.facts.stretch import BucketDigest, EpochRun, LogFacts, OffsetStep, UnreadBytes
 from rules.facts.transactions import join_transactions
 
@@ -28,6 +28,9 @@ def join(left: LogFacts, right: LogFacts) -> LogFacts:
     missing = step.found - step.expected if step is not None and gap else 0
     gaps = left.gaps + ((step,) if step is not None and gap else ()) + right.gaps
     overlaps = left.overlaps + ((step,) if step is not None and not gap else ()) + right.overlaps
+    producers, fences = newest(
+        join_producers(left.producers, left.fences, right.producers), join_fences(left.fences, right.fences)
+    )
     return LogFacts(
         batches=left.batches + right.batches,
         records=left.records + right.records,
@@ -61,7 +64,8 @@ def join(left: LogFacts, right: LogFacts) -> LogFacts:
         undecodable=(left.undecodable + right.undecodable)[:KEEP],
         undecodable_count=left.undecodable_count + right.undecodable_count,
         digests=_join_digests(left.digests, right.digests),
-        producers=newest(join_producers(left.producers, right.producers)),
+        producers=producers,
+        fences=fences,
         transactions=join_transactions(left.transactions, right.transactions, right.first_clock),
         first_clock=left.first_clock or right.first_clock,
         last_clock=right.last_clock or left.last_clock,
@@ -82,9 +86,21 @@ def first_and_last(runs: tuple[EpochRun, ...]) -> tuple[EpochRun, ...]:
     return runs if len(runs) <= KEEP_RUNS else (*runs[: KEEP_RUNS - 1], runs[-1])
 
 
-def newest(runs: tuple[ProducerRun, ...]) -> tuple[ProducerRun, ...]:
-    """Producer runs as facts keep them: those of the highest producer ids."""
-    return runs[-KEEP_RUNS:]
+def newest(
+    runs: tuple[ProducerRun, ...], fences: tuple[ProducerFence, ...]
+) -> tuple[tuple[ProducerRun, ...], tuple[ProducerFence, ...]]:
+    """Producer runs and fences as facts keep them: those of the highest producer ids and epochs.
+
+    Both are counted together, so that no run is kept without the fence before it, wherever a log is cut.
+    """
+    if len(runs) + len(fences) <= KEEP_RUNS:
+        return runs, fences
+    least = sorted({*map(_writer, runs), *map(_writer, fences)})[-KEEP_RUNS:][0]
+    return tuple(run for run in runs if _writer(run) >= least), tuple(f for f in fences if _writer(f) >= least)
+
+
+def _writer(written: ProducerRun | ProducerFence) -> tuple[int, int]:
+    return written.producer_id, written.producer_epoch
 
 
 def _border(left: LogFacts, right: LogFacts) -> OffsetStep | None:

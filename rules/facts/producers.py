@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from rules.facts.producing import EpochFall, ProducerRun, SequenceStep, StepFields
+from rules.facts.producing import EpochFall, ProducerFence, ProducerRun, SequenceStep, StepFields
 
 KEEP_STEPS: Final = 4
 """Breaks of one producer that are kept; the rest is counted."""
@@ -13,17 +13,33 @@ SEQUENCES: Final = 1 << 31
 """Sequences wrap here: 0 follows the highest that 31 bits hold."""
 
 
-def join_producers(left: tuple[ProducerRun, ...], right: tuple[ProducerRun, ...]) -> tuple[ProducerRun, ...]:
-    """The runs of two neighbouring stretches, `left` lying before `right`."""
-    if not left or not right:
+def join_producers(
+    left: tuple[ProducerRun, ...], fences: tuple[ProducerFence, ...], right: tuple[ProducerRun, ...]
+) -> tuple[ProducerRun, ...]:
+    """The runs of two neighbouring stretches, `left` lying before `right`; the fences are those of the left one."""
+    if not right or not (left or fences):
         return left + right
     runs = {(run.producer_id, run.producer_epoch): run for run in left}
-    highest = {run.producer_id: run for run in left}
+    highest: dict[int, ProducerRun | ProducerFence] = {run.producer_id: run for run in left}
+    for fence in fences:
+        own = highest.get(fence.producer_id)
+        if own is None or own.producer_epoch < fence.producer_epoch:
+            highest[fence.producer_id] = fence
     for run in right:
         earlier = runs.get((run.producer_id, run.producer_epoch))
         fallen = replace(run, fall=_first_fall(highest.get(run.producer_id), run))
         runs[run.producer_id, run.producer_epoch] = fallen if earlier is None else _joined(earlier, fallen)
     return tuple(runs[key] for key in sorted(runs))
+
+
+def join_fences(left: tuple[ProducerFence, ...], right: tuple[ProducerFence, ...]) -> tuple[ProducerFence, ...]:
+    """Those of two neighbouring stretches, ascending by producer id."""
+    both = {fence.producer_id: fence for fence in left}
+    for fence in right:
+        own = both.get(fence.producer_id)
+        if own is None or own.producer_epoch <= fence.producer_epoch:
+            both[fence.producer_id] = fence
+    return tuple(both[producer] for producer in sorted(both))
 
 
 def _joined(left: ProducerRun, right: ProducerRun) -> ProducerRun:
@@ -51,8 +67,8 @@ def _border(left: ProducerRun, right: ProducerRun) -> SequenceStep | None:
     return SequenceStep(expected=due, found=right.first_sequence, **between(left, right))
 
 
-def between(earlier: ProducerRun, later: ProducerRun) -> StepFields:
-    """From the last batch of one run to the first one of another."""
+def between(earlier: ProducerRun | ProducerFence, later: ProducerRun) -> StepFields:
+    """From the last batch of one run, or a marker, to the first one of another."""
     return {
         "offset": later.first_offset,
         "epoch_before": earlier.last_epoch,
@@ -66,11 +82,13 @@ def between(earlier: ProducerRun, later: ProducerRun) -> StepFields:
     }
 
 
-def _first_fall(highest: ProducerRun | None, run: ProducerRun) -> EpochFall | None:
+def _first_fall(highest: ProducerRun | ProducerFence | None, run: ProducerRun) -> EpochFall | None:
     """The first batch of a run behind a higher epoch, where the highest one of the stretch before is known too."""
     own = run.fall
     if highest is None or highest.producer_epoch <= run.producer_epoch:
         return own
-    if own is not None and own.span == run.first and own.higher >= highest.producer_epoch:
+    fenced = isinstance(highest, ProducerFence)
+    later = own is not None and own.higher >= highest.producer_epoch + (own.fenced and not fenced)
+    if own is not None and own.span == run.first and later:
         return own
-    return EpochFall(higher=highest.producer_epoch, **between(highest, run))
+    return EpochFall(higher=highest.producer_epoch, fenced=fenced, **between(highest, run))

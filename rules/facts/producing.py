@@ -57,6 +57,8 @@ class EpochFall(ProducerStep):
 
     higher: int
     """The producer epoch of the earlier batch."""
+    fenced: bool = False
+    """Whether the earlier batch is a marker: no records of that epoch stand before the fall."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +108,19 @@ class ProducerRun:
     """The first breaks of all."""
     fall: EpochFall | None = None
     """Its first batch behind one of a higher epoch of the producer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProducerFence:
+    """The last marker of the highest epoch that a producer's markers bear: leaders take no lower one behind it."""
+
+    producer_id: int
+    producer_epoch: int
+    end_offset: int
+    last_epoch: int
+    """Leader epoch of the marker."""
+    last: Span
+    last_time: BatchTime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import Final
 
 from parsers.provenance import Span
 from parsers.tables import RefusalKind
-from rules.facts.producing import NO_TRANSACTIONS, BrokerTime, ProducerRun, Transactions
+from rules.facts.producing import NO_TRANSACTIONS, BrokerTime, ProducerFence, ProducerRun, Transactions
 
 BUCKET_OFFSETS: Final = 8192
 """Offsets of one bucket of digests: the least that is read again where two replicas differ."""
@@ -149,6 +149,8 @@ class LogFacts:
     digests: tuple[BucketDigest, ...] = ()
     producers: tuple[ProducerRun, ...] = ()
     """Ascending by producer id and epoch; of very many, the newest."""
+    fences: tuple[ProducerFence, ...] = ()
+    """Ascending by producer id, one each; left out as producers are."""
     transactions: Transactions = NO_TRANSACTIONS
     first_clock: BrokerTime | None = None
     last_clock: BrokerTime | None = None

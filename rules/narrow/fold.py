@@ -20,7 +20,15 @@ import pyarrow as pa
 from parsers.provenance import Span, row_span
 from parsers.tables import Refusal
 from rules.facts.join import KEEP, first_and_last, newest
-from rules.facts.producing import NO_TRANSACTIONS, BatchTime, Begun, BrokerTime, ProducerRun, Transactions
+from rules.facts.producing import (
+    NO_TRANSACTIONS,
+    BatchTime,
+    Begun,
+    BrokerTime,
+    ProducerFence,
+    ProducerRun,
+    Transactions,
+)
 from rules.facts.stretch import ChecksumFault, EpochRun, LogFacts, OffsetStep, UnreadBytes
 from rules.facts.transactions import transactions_of
 from rules.narrow.producers import producers_of
@@ -45,6 +53,7 @@ def fold(headers: pa.Table, sources: Sequence[str], refusals: Sequence[Refusal] 
     one_epoch = bool((totals.epoch == totals.epoch[0]).all())
     clocks = _Clocks(totals, sources)
     epochs = (_whole(totals, sources),) if one_epoch else _epoch_runs(told.frame, sources)
+    producers, fences = told.producers(totals.sequenced, totals.markers, one_epoch=one_epoch)
     return LogFacts(
         **totals.counts(),  # type: ignore[arg-type]
         magics=tuple(np.unique(totals.magic).tolist()),
@@ -57,7 +66,8 @@ def fold(headers: pa.Table, sources: Sequence[str], refusals: Sequence[Refusal] 
         unread=unread,
         unread_count=len(refusals),
         digests=tuple(totals.digests()),
-        producers=told.producers(totals.sequenced, one_epoch=one_epoch),
+        producers=producers,
+        fences=fences,
         transactions=told.transactions(totals.transacted, clocks.begun),
         first_clock=clocks.at(0),
         last_clock=clocks.at(-1),
@@ -83,12 +93,15 @@ class _Frame:
         """Batches that are not what they should be."""
         return _batch_faults(self.frame.filter(pl.Series(found)), self._sources) if found.any() else ()
 
-    def producers(self, found: Mask, *, one_epoch: bool) -> tuple[ProducerRun, ...]:
-        """What each producer wrote."""
+    def producers(
+        self, sequenced: Mask, markers: Mask, *, one_epoch: bool
+    ) -> tuple[tuple[ProducerRun, ...], tuple[ProducerFence, ...]]:
+        """What each producer wrote, and the markers behind which it may not write on."""
+        found = sequenced | markers
         if not found.any():
-            return ()
-        runs = producers_of(self.frame.filter(pl.Series(found)), self._sources, one_epoch=one_epoch)
-        return newest(runs)
+            return (), ()
+        rows = self.frame.filter(pl.Series(found)).with_columns(marker=pl.Series(markers[found]))
+        return newest(*producers_of(rows, self._sources, one_epoch=one_epoch))
 
     def transactions(self, found: Mask, begun: Callable[[int], Begun]) -> Transactions:
         """What was written in transactions."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 import polars as pl
 
 from parsers.provenance import Span
 from rules.facts.producers import KEEP_STEPS, SEQUENCES
-from rules.facts.producing import BatchTime, EpochFall, ProducerRun, SequenceStep, StepFields
+from rules.facts.producing import BatchTime, EpochFall, ProducerFence, ProducerRun, SequenceStep, StepFields
 from rules.narrow.totals import APPEND_TIME, PLACE
 
 _PRODUCER: Final = ("producer_id", "producer_epoch")
@@ -23,11 +23,15 @@ _BROKEN: Final = pl.col("base_sequence") != pl.col("due_sequence")
 _Key: TypeAlias = tuple[int, int]
 
 
-def producers_of(sequenced: pl.DataFrame, sources: Sequence[str], *, one_epoch: bool) -> tuple[ProducerRun, ...]:
-    """The runs of a stretch's producers: its batches with sequences, in physical order."""
+def producers_of(
+    written: pl.DataFrame, sources: Sequence[str], *, one_epoch: bool
+) -> tuple[tuple[ProducerRun, ...], tuple[ProducerFence, ...]]:
+    """The runs and fences of a stretch's producers: its batches with sequences and its markers, in physical order."""
     last = (pl.col("base_sequence").cast(pl.Int64) + pl.col("end") - pl.col("base") - 1) % SEQUENCES
-    by_broker = (pl.col("magic") > 0) & ((pl.col("flags") & APPEND_TIME) != 0)
-    rows = sequenced.with_columns(last_sequence=last, by_broker=by_broker)
+    by_broker = (pl.col("magic") > 0) & (pl.col("marker") | ((pl.col("flags") & APPEND_TIME) != 0))
+    written = written.with_columns(last_sequence=last, by_broker=by_broker)
+    fences = tuple(_fences(written, sources))
+    rows = written.filter(~pl.col("marker")) if fences else written
     rows = rows.with_columns(due_sequence=((pl.col("last_sequence").shift(1) + 1) % SEQUENCES).over(_PRODUCER))
     runs = rows.group_by(_PRODUCER, maintain_order=True).agg(
         pl.col("base_sequence").first().alias("first_sequence"),
@@ -43,9 +47,31 @@ def producers_of(sequenced: pl.DataFrame, sources: Sequence[str], *, one_epoch: 
     )
     broken = {} if runs["breaks"].sum() == 0 else _first_steps(rows, sources)
     crossing = {} if one_epoch or not broken else _crossing(rows, sources)
-    fallen = {} if runs["producer_id"].n_unique() == runs.height else _falls(rows, sources)
     named = [(_key(row), row) for row in runs.sort(_PRODUCER).iter_rows(named=True)]
-    return tuple(_run(row, sources, broken.get(k, ()), crossing.get(k), fallen.get(k)) for k, row in named)
+    fallen = _falls(written, sources) if _may_fall([key for key, _ in named], fences) else {}
+    return tuple(_run(row, sources, broken.get(k, ()), crossing.get(k), fallen.get(k)) for k, row in named), fences
+
+
+def _may_fall(written: Sequence[_Key], fences: Sequence[ProducerFence]) -> bool:
+    """Whether some producer has several epochs, those of its markers included."""
+    lowest = dict(reversed(written))
+    highest = ((each.producer_epoch, lowest.get(each.producer_id)) for each in fences)
+    return len(lowest) < len(written) or any(own is not None and own < epoch for epoch, own in highest)
+
+
+def _fences(written: pl.DataFrame, sources: Sequence[str]) -> Iterator[ProducerFence]:
+    """Of each producer the last marker of the highest epoch."""
+    top = pl.col("producer_epoch") == pl.col("producer_epoch").max().over("producer_id")
+    last = written.filter("marker").filter(top).unique("producer_id", keep="last", maintain_order=True)
+    for row in last.sort("producer_id").iter_rows(named=True):
+        yield ProducerFence(
+            producer_id=row["producer_id"],
+            producer_epoch=row["producer_epoch"],
+            end_offset=row["end"],
+            last_epoch=row["epoch"],
+            last=_span(sources, row, ""),
+            last_time=_time(row, ""),
+        )
 
 
 def _run(
@@ -87,17 +113,27 @@ def _crossing(rows: pl.DataFrame, sources: Sequence[str]) -> dict[_Key, Sequence
     return {_key(row): _step(row, sources) for row in first.iter_rows(named=True)}
 
 
-def _falls(rows: pl.DataFrame, sources: Sequence[str]) -> dict[_Key, EpochFall]:
-    """Of each producer and epoch the first batch behind one of a higher epoch."""
-    own = pl.col("producer_epoch")
-    numbered = rows.with_row_index("row").with_columns(top=own.cum_max().over("producer_id"))
-    last_of_top = pl.when(own == pl.col("top")).then("row").forward_fill()
-    passed = {"higher": pl.col("top").shift(1), "behind": last_of_top.shift(1)}
+def _falls(written: pl.DataFrame, sources: Sequence[str]) -> dict[_Key, EpochFall]:
+    """Of each producer and epoch the first batch behind one of a higher epoch, or behind a marker where none is."""
+    own, marker = pl.col("producer_epoch"), pl.col("marker")
+    numbered = written.with_row_index("row").with_columns(top=own.cum_max().over("producer_id"))
+    of_top = pl.when(own == pl.col("top")).then("row")
+    last = {
+        "records": pl.when(~marker).then(of_top).forward_fill().over("producer_id", "top"),
+        "markers": pl.when(marker).then(of_top).forward_fill().over("producer_id", "top"),
+    }
+    numbered = numbered.with_columns(**last).with_columns(last_of_top=pl.coalesce("records", "markers"))
+    passed = {"higher": pl.col("top").shift(1), "behind": pl.col("last_of_top").shift(1)}
     below = numbered.with_columns(**{name: each.over("producer_id") for name, each in passed.items()})
-    below = below.filter(own < pl.col("higher")).unique(_PRODUCER, keep="first", maintain_order=True)
-    before = numbered.select(pl.col("row").alias("behind"), *(pl.col(name).alias(f"before_{name}") for name in _BEFORE))
+    below = below.filter(~marker & (own < pl.col("higher"))).unique(_PRODUCER, keep="first", maintain_order=True)
+    before = numbered.select(
+        pl.col("row").alias("behind"), *(pl.col(name).alias(f"before_{name}") for name in (*_BEFORE, "marker"))
+    )
     found = below.join(before, on="behind", how="left").iter_rows(named=True)
-    return {_key(row): EpochFall(higher=row["higher"], **_between(row, sources)) for row in found}
+    return {
+        _key(row): EpochFall(higher=row["higher"], fenced=row["before_marker"], **_between(row, sources))
+        for row in found
+    }
 
 
 def _step(row: Mapping[str, int], sources: Sequence[str]) -> SequenceStep:

@@ -66,6 +66,7 @@ class Totals:
         self.sequenced: Mask = produced & (sequences >= 0)
         """Markers carry a producer id and no sequence."""
         self.transacted: Mask = produced & self.transactional
+        self.markers: Mask = self.transacted & self.control & ~self.sequenced
         held, self.unchecked = self._column("crc_valid", missing=True)
         self.checksum_faults: Mask = held == 0
 

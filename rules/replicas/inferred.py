@@ -154,7 +154,7 @@ def _is_contradicted(replica: Replica, claim: ProducerClaim) -> bool:
         return False
     if claim.first_offset < replica.log_start_offset or not replica.holds(claim.first_offset, claim.last_offset + 1):
         return False
-    if len(replica.log.producers) >= KEEP_RUNS:  # the producer may be one of those that facts leave out
+    if len(replica.log.producers) + len(replica.log.fences) >= KEEP_RUNS:  # facts may leave the producer out
         return False
     runs = {(run.producer_id, run.producer_epoch): run for run in replica.log.producers}
     own = runs.get((claim.producer_id, claim.producer_epoch))

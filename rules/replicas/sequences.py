@@ -37,9 +37,11 @@ class SequenceBreak:
         """The break as people say it."""
         step = self.step
         if isinstance(step, EpochFall):
+            a_batch = f"a batch of its epoch {step.higher} that ends before offset {step.end_before}"
+            a_marker = f"its marker of epoch {step.higher} at offset {step.end_before - 1}"
             return (
-                f"producer {self.producer_id} goes on in epoch {self.producer_epoch} at offset {step.offset}, behind a"
-                f" batch of its epoch {step.higher} that ends before offset {step.end_before}"
+                f"producer {self.producer_id} goes on in epoch {self.producer_epoch} at offset {step.offset},"
+                f" behind {a_marker if step.fenced else a_batch}"
             )
         return (
             f"producer {self.producer_id} of epoch {self.producer_epoch} goes on with sequence {step.found} at offset"

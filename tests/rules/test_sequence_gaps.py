@@ -33,10 +33,10 @@ def sent(
     return Batch(base, base + 10, leader, content)
 
 
-def marker(offset: int, *, at: int) -> Batch:
-    """Another producer's marker, which its broker dated."""
+def marker(offset: int, *, at: int, producer: int = 9, epoch: int = 0) -> Batch:
+    """A marker, which its broker dated; of another producer unless told otherwise."""
     content = marker_bytes(
-        offset=offset, leader_epoch=0, producer_id=9, producer_epoch=0, commit=True, timestamp=at * HOUR
+        offset=offset, leader_epoch=0, producer_id=producer, producer_epoch=epoch, commit=False, timestamp=at * HOUR
     )
     return Batch(offset, offset + 1, 0, content)
 
@@ -194,7 +194,51 @@ def test_an_epoch_that_falls_shows_in_a_cleaned_log_too(yard: Yard) -> None:
     assert [brokers for _, brokers, *_ in told_of_falls(yard)] == [(1, 2)]
 
 
+FENCED = [sent(0, 0), marker(10, at=0, producer=7, epoch=1), sent(11, 10), marker(21, at=1)]
+
+
+def releases(yard: Yard, *brokers: int, release: str) -> None:
+    for broker in brokers:
+        home = next(yard.root.rglob(f"broker-{broker}"))
+        (home / "logs").mkdir(exist_ok=True)
+        line = f"INFO Kafka version: {release} (org.apache.kafka.common.utils.AppInfoParser)\n"
+        (home / "logs" / "server.log").write_text(f"[2026-11-24 10:00:00,000] {line}")
+
+
+@pytest.mark.parametrize(("release", "confidence"), [("2.4.0", "likely"), ("2.3.1", "possible"), (None, "possible")])
+def test_what_a_fenced_producer_writes_behind_the_marker_was_refused(
+    yard: Yard, release: str | None, confidence: str
+) -> None:
+    yard.healthy(FENCED, 1, 2)
+    if release is not None:
+        releases(yard, 1, 2, release=release)
+    assert told_of_falls(yard) == [(confidence, (1, 2), 11, 12)]
+    (finding,) = (each for each in yard.report().violations if each.rule == "TXN004")
+    assert finding.message == (
+        "On brokers 1 and 2, producer 7 wrote in an epoch that had been left for a higher one. Producer 7 goes on in"
+        " epoch 0 at offset 11, behind its marker of epoch 1 at offset 10."
+    )
+    assert [exhibit.role for exhibit in finding.exhibits] == ["producer 7's marker before", "producer 7's next batch"]
+
+
+def test_a_fence_of_long_ago_may_be_forgotten(yard: Yard) -> None:
+    yard.healthy([*FENCED[:2], sent(11, 10, at=24), marker(21, at=25)], 1, 2)
+    releases(yard, 1, 2, release="3.9.1")
+    assert told_of_falls(yard) == []
+    (reason,) = asked(yard)
+    assert "behind its marker of epoch 1 at offset 10" in reason
+
+
 RISING = {
+    "a marker of the producer's own epoch": [sent(0, 0), marker(10, at=0, producer=7), sent(11, 10)],
+    "another producer's marker of a higher epoch": [sent(0, 0), marker(10, at=0, epoch=1), sent(11, 10)],
+    "a fence, and the producer in its next epoch": [
+        sent(0, 0), marker(10, at=0, producer=7, epoch=1), sent(11, 0, epoch=1), marker(21, at=0, producer=7, epoch=1),
+    ],
+    "markers of each next epoch, as since 4.0": [
+        sent(0, 0), marker(10, at=0, producer=7, epoch=1), sent(11, 0, epoch=1), marker(21, at=0, producer=7, epoch=2),
+        sent(22, 0, epoch=2),
+    ],
     "epochs that rise, as markers of KIP-890 let them": [sent(10 * n, 0, epoch=n) for n in range(4)],
     "a lower epoch of another producer": [sent(0, 0, epoch=3), sent(10, 0, epoch=2, producer=8)],
     "a log that was cut and written anew": [sent(0, 0, epoch=2), sent(10, 10, epoch=2, leader=1)],

@@ -47,6 +47,18 @@ def test_every_cut_joins_where_lists_overflow(seed: int) -> None:
     assert len(whole.producers) == len(whole.gaps) == 2
 
 
+@pytest.mark.usefixtures("keeping_two")
+@pytest.mark.parametrize("seed", range(12))
+def test_a_fence_is_kept_as_long_as_the_run_that_it_bars(seed: int) -> None:
+    draw = random.Random(seed)  # noqa: S311 - a choice of cases
+    written = [(draw.randrange(3), draw.randrange(3), draw.random() < 0.5) for _ in range(10)]
+    log = lay_out([{**_batch(who, marker=marker), "producer_epoch": epoch} for who, epoch, marker in written])
+    whole = folded(log)
+    for place in range(len(log) + 1):
+        joined = join(folded(log[:place]), folded(log[place:]))
+        assert (joined.producers, joined.fences) == (whole.producers, whole.fences)
+
+
 def _defective(draw: random.Random) -> dict[str, object] | str:
     if draw.random() < 0.2:
         return "damage"
@@ -131,20 +143,24 @@ def test_transactions_are_told_wherever_a_log_is_cut(seed: int, kept: int, monke
 @pytest.mark.parametrize("seed", fast_if(range(4).__contains__, range(24)))
 def test_falls_of_epochs_are_told_wherever_a_log_is_cut(seed: int) -> None:
     draw = random.Random(seed)  # noqa: S311 - a choice of cases
-    written = [(draw.randrange(2), draw.randrange(4)) for _ in range(12)]
-    log = lay_out([{**_batch(producer, marker=False), "producer_epoch": epoch} for producer, epoch in written])
-    whole = folded(log).producers
+    written = [(draw.randrange(2), draw.randrange(4), draw.random() < 0.3) for _ in range(12)]
+    log = lay_out([{**_batch(who, marker=marker), "producer_epoch": epoch} for who, epoch, marker in written])
+    whole = folded(log)
     for place in range(len(log) + 1):
-        assert join(folded(log[:place]), folded(log[place:])).producers == whole
-    falls = {(run.producer_id, run.producer_epoch): run.fall for run in whole}
+        joined = join(folded(log[:place]), folded(log[place:]))
+        assert (joined.producers, joined.fences) == (whole.producers, whole.fences)
+    falls = {(run.producer_id, run.producer_epoch): run.fall for run in whole.producers}
     for (producer, epoch), fall in falls.items():
-        above = [at for at, (p, e) in enumerate(written) if p == producer and e > epoch]
-        behind = [at for at, own in enumerate(written) if own == (producer, epoch) and above and at > above[0]]
+        above = [at for at, (p, e, _) in enumerate(written) if p == producer and e > epoch]
+        own = [at for at, (*who, marker) in enumerate(written) if who == [producer, epoch] and not marker]
+        behind = [at for at in own if above and at > above[0]]
         assert (fall is None) == (not behind)
         if fall is not None:
-            before = [e for p, e in written[: behind[0]] if p == producer]
-            last = max(at for at, own in enumerate(written[: behind[0]]) if own == (producer, max(before)))
-            assert (fall.offset, fall.higher, fall.end_before) == (behind[0], max(before), last + 1)
+            highest = max(e for p, e, _ in written[: behind[0]] if p == producer)
+            before = [(not m, at) for at, (p, e, m) in enumerate(written[: behind[0]]) if (p, e) == (producer, highest)]
+            records, last = max(before)
+            assert (fall.offset, fall.higher, fall.end_before) == (behind[0], highest, last + 1)
+            assert fall.fenced != records
 
 
 def _batch(producer: int, *, marker: bool) -> dict[str, object]:
