@@ -14,6 +14,7 @@ from rules.replicas.open_transactions import SLACK, OpenTransaction, open_transa
 from rules.rule import rule
 
 SHOWN: Final = 32
+FIND_HANGING: Final = "what kafka-transactions.sh find-hanging prints"
 _ABORT: Final = "kafka-transactions.sh --bootstrap-server HOST:PORT abort --topic {} --partition {} --start-offset {}"
 
 
@@ -47,8 +48,9 @@ def transaction_hangs(evidence: PartitionEvidence) -> Iterator[Violation | Undec
     Undecided when
     --------------
     `__transaction_state` is not here, not whole, or ends before the transaction began. Or no broker's time tells how
-    long it has been open: producers' own clocks prove that only where brokers had stopped. Level quick does not read
-    what coordinators hold.
+    long it has been open: producers' own clocks prove that only where brokers had stopped. The verdict stays open where
+    the transaction is older than its time-out and `slack`, by any of these clocks. Level quick does not read what
+    coordinators hold. Of more than 4096 producers in one log nothing is told.
 
     Upheld
     ------
@@ -62,9 +64,14 @@ def transaction_hangs(evidence: PartitionEvidence) -> Iterator[Violation | Undec
     """
     found = open_transactions(evidence, evidence.thresholds.of("TXN001", SLACK))
     yield from (_violation(evidence, each) for each in [each for each in found if each.held_up][:SHOWN])
-    left = [each for each in found if each.standing == "open"]
-    if left:
-        yield _open(evidence, left)
+    for overlong in (True, False):
+        left = [each for each in found if each.standing == "open" and each.overlong == overlong]
+        if left:
+            yield _open(evidence, left, overlong=overlong)
+    leader = evidence.leader_at_the_end
+    if leader is not None and leader.log.transactions.untold:
+        reason = f"too many producers wrote transactions into broker {leader.broker}'s log to tell which are open"
+        yield Undecided(reason=reason, missing=FIND_HANGING, brokers=(leader.broker,), blocking=False)
 
 
 def _violation(evidence: PartitionEvidence, found: OpenTransaction) -> Violation:
@@ -112,17 +119,16 @@ def _coordinator(state: Coordinated | None) -> str:
     return f"the coordinator of transactional id {state.transactional_id} has none ongoing here; its last state is {state.state}"
 
 
-def _open(evidence: PartitionEvidence, found: list[OpenTransaction]) -> Undecided:
+def _open(evidence: PartitionEvidence, found: list[OpenTransaction], *, overlong: bool) -> Undecided:
     first, others = found[0], f", and {len(found) - 1} more are" if len(found) > 1 else ""
     quick = evidence.level == "quick"
     why = "level quick does not read what coordinators hold" if quick else first.unknown
     return Undecided(
         reason=f"producer {first.producer_id}'s transaction is open from offset {first.begun.offset} on{others}; {why}",
-        missing="an audit at level full" if quick else "copies of __transaction_state of the same time, or what"
-        " kafka-transactions.sh find-hanging prints",
+        missing="an audit at level full" if quick else f"copies of __transaction_state of the same time, or {FIND_HANGING}",
         brokers=(first.broker,),
         start_offset=first.begun.offset,
-        blocking=False,
+        blocking=overlong and not quick,
         asked_at_level="full" if quick else None,
         exhibits=(Exhibit(span=first.begun.span, role="the transaction's first batch"),),
     )

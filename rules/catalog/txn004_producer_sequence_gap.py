@@ -53,7 +53,8 @@ def producer_sequence_gap(evidence: PartitionEvidence) -> Iterator[Violation | U
     --------------
     A leader forgets a producer after `producer.id.expiration.ms`, a day by default. Then it takes any number. It goes
     by the time in the producer's last batch, which the producer itself may have written. The gap is open unless
-    brokers' times show that less time had passed. Open too is a producer that begins at 0 again in its epoch: clients
+    brokers' times show that less time had passed. Where the batches' own times say so too, records may well be missing,
+    and the verdict stays open. Open too is a producer that begins at 0 again in its epoch: clients
     before 2.5 did so when their leader had forgotten them. At level quick nothing vouches for the numbers.
 
     Upheld
@@ -72,14 +73,16 @@ def producer_sequence_gap(evidence: PartitionEvidence) -> Iterator[Violation | U
         yield _unverified(found[0][1])
         return
     expiry = _expiry(evidence)
-    told: dict[tuple[str, Confidence | None], list[Found]] = {}
+    told: dict[tuple[str, Confidence | None, bool], list[Found]] = {}
     for brokers, each in merged(found):
         known = any(remembered(held[broker], each.step, expiry) for broker in brokers)
         known = known and (_keep_fences(evidence, brokers) or not _by_marker(each))
-        sure = _sure(each, expiry, known=known)
-        told.setdefault((each.kind if sure else "open", sure), []).append((brokers, each))
-    for (kind, sure), alike in told.items():
-        yield _violation(kind, sure, alike) if sure else _open(alike)
+        soon = _soon(each, expiry)
+        sure = _sure(each, known=known, soon=soon)
+        grave = not sure and soon and each.kind == "gap"
+        told.setdefault((each.kind if sure else "open", sure, grave), []).append((brokers, each))
+    for (kind, sure, grave), alike in told.items():
+        yield _violation(kind, sure, alike) if sure else _open(alike, grave=grave)
 
 
 def _breaks(evidence: PartitionEvidence, replica: Replica) -> Iterator[SequenceBreak]:
@@ -98,13 +101,17 @@ def _keep_fences(evidence: PartitionEvidence, brokers: tuple[int, ...]) -> bool:
     return all(release is not None and release.at_least(2, 4) for release in releases)
 
 
-def _sure(found: SequenceBreak, expiry: int, *, known: bool) -> Confidence | None:
+def _sure(found: SequenceBreak, *, known: bool, soon: bool) -> Confidence | None:
     """How sure it is that it is a defect; not at all where a leader may have forgotten the producer."""
     if found.kind == "again" or (known and found.kind != "anew"):
         return "likely"
-    before, after = found.step.time_before, found.step.time_after
-    soon = before is not None and after is not None and after - before < expiry
     return "possible" if found.kind == "fallen" and soon else None
+
+
+def _soon(found: SequenceBreak, expiry: int) -> bool:
+    """Whether the later batch came before the producer was to be forgotten, by the times that both batches bear."""
+    before, after = found.step.time_before, found.step.time_after
+    return before is not None and after is not None and after - before < expiry
 
 
 def _expiry(evidence: PartitionEvidence) -> int:
@@ -141,7 +148,7 @@ def _exhibits(found: list[SequenceBreak]) -> Iterator[Exhibit]:
         yield Exhibit(span=each.step.span, role=f"producer {each.producer_id}'s next batch")
 
 
-def _open(found: list[Found]) -> Undecided:
+def _open(found: list[Found], *, grave: bool) -> Undecided:
     others = f", and {len(found) - 1} more do the like" if len(found) > 1 else ""
     return Undecided(
         reason=f"{found[0][1].words}{others}; a leader that had forgotten the producer takes that",
@@ -149,7 +156,7 @@ def _open(found: list[Found]) -> Undecided:
         brokers=found[0][0],
         start_offset=min(each.step.end_before for _, each in found),
         end_offset=max(each.step.offset for _, each in found) + 1,
-        blocking=False,
+        blocking=grave,
         exhibits=tuple(_exhibits([each for _, each in found[:SHOWN]])),
     )
 

@@ -7,7 +7,7 @@ So of a transaction that is open in the log and not with its coordinator, no mar
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from parsers.provenance import Span
@@ -47,6 +47,8 @@ class OpenTransaction:
     timeout_ms: int = DEFAULT_MAXIMUM_MS
     unknown: str = ""
     """Of one that is open for all that is known: what is not known."""
+    overlong: bool = False
+    """Of such a one: whether it was open for longer than it may be, by brokers' times, or where none are by others."""
     clock: Span | None = None
     """The batch by whose broker's time that is known."""
 
@@ -122,10 +124,19 @@ class _Coordinators:
         state = None if found is None else found[1]
         since = self._since(begun)
         age = None if since is None or self._now is None else self._now - since
-        if age is not None and age <= self._timeout(state) + self._slack:
+        allowed = self._timeout(state) + self._slack
+        if age is not None and age <= allowed:
             return self._told(producer, begun, "young", state, age)
         unknown = self._unknown(begun, since, age, found)
-        return self._told(producer, begun, "open" if unknown else "hanging", state, age, unknown)
+        if not unknown:
+            return self._told(producer, begun, "hanging", state, age)
+        overlong = age is not None or self._age_by_producers(begun) > allowed
+        return replace(self._told(producer, begun, "open", state, age), unknown=unknown, overlong=overlong)
+
+    def _age_by_producers(self, begun: Begun) -> int:
+        """How long it was open by whatever time the log bears last; producers' clocks may be wrong."""
+        newest, own = self._leader.log.max_timestamp, begun.time.time
+        return 0 if newest is None or own is None else newest - own
 
     def _since(self, begun: Begun) -> int | None:
         """When it surely had begun, by a broker's clock; of a log that has ended its producer's clock will do.
@@ -175,7 +186,6 @@ class _Coordinators:
         standing: Standing,
         state: Coordinated | None,
         age: int | None,
-        unknown: str = "",
     ) -> OpenTransaction:
         clock = self._leader.log.last_clock
         return OpenTransaction(
@@ -186,6 +196,5 @@ class _Coordinators:
             coordinated=state,
             age_ms=age,
             timeout_ms=self._timeout(state),
-            unknown=unknown,
             clock=None if clock is None else clock.span,
         )

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from parsers.writers.segments import TRANSACTIONAL, Record, batch_bytes, marker_bytes
+from rules.facts import transactions
 from rules.finding import Finding, Severity
 from tests.rules.broken_dumps import Batch, Yard
 from tests.rules.cluster_dumps import TRANSACTIONS, MetadataLog, entry, state_key, state_value, topic_id, with_metadata
@@ -94,6 +95,11 @@ def found(yard: Yard) -> list[Finding]:
 
 def asked(yard: Yard, level: str = "full") -> list[str]:
     return [point.reason for point in yard.report(level).coverage.undecided if point.rule == "TXN001"]
+
+
+def blocking(yard: Yard) -> list[bool]:
+    """Of each question whether it keeps the verdict open."""
+    return sorted(point.blocking for point in yard.report().coverage.undecided if point.rule == "TXN001")
 
 
 def hangs(scene: Scene, *, live: bool = False) -> Scene:
@@ -203,7 +209,34 @@ def test_without_coordinators_it_is_left_open(scene: Scene) -> None:
         "producer 7's transaction is open from offset 0 on; no copy of __transaction_state is here that could tell"
         " whether it is ongoing"
     )
-    assert not any(line.blocking for line in yard.report().coverage.undecided)
+    assert (blocking(yard), yard.report().verdict) == ([True], "unknown")
+
+
+@pytest.mark.parametrize(("minutes", "open_points"), [(20, [False]), (21, [False, True])])
+def test_of_a_live_copy_producers_times_keep_the_verdict_open_beyond_the_time_out(
+    scene: Scene, minutes: int, open_points: list[bool]
+) -> None:
+    scene.writes(7, 0)
+    scene.writes(8, minutes)
+    yard = scene.yard(clean=False)
+    assert (found(yard), blocking(yard)) == ([], open_points)
+
+
+@pytest.mark.parametrize(("minutes", "open_points"), [(20, []), (21, [True])])
+def test_within_its_time_out_brokers_times_leave_no_question(
+    scene: Scene, minutes: int, open_points: list[bool]
+) -> None:
+    scene.writes(7, 0, by_broker=True)
+    scene.passes(minutes)
+    assert blocking(scene.yard(clean=False)) == open_points
+
+
+def test_of_too_many_producers_nothing_is_said(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transactions, "KEEP", 2)
+    for producer in (7, 8, 9):
+        scene.writes(producer, 0)
+    (reason,) = asked(scene.yard())
+    assert reason == "too many producers wrote transactions into broker 1's log to tell which are open"
 
 
 @pytest.mark.parametrize(("partitions", "told"), [(1, [0]), (2, []), (None, [])])
