@@ -136,6 +136,7 @@ def share_of(evidence: PartitionEvidence) -> PartitionShare | None:
     if not evidence.current or evidence.topic == METADATA_TOPIC:
         return None
     state, counts = _last_state(evidence), evidence.placing.counts
+    last = state if state is None else _last_in_sync(evidence, state)
     ids = {replica.topic_id for replica in evidence.current if replica.topic_id is not None}
     return PartitionShare(
         partition=evidence.partition,
@@ -143,9 +144,9 @@ def share_of(evidence: PartitionEvidence) -> PartitionShare | None:
         thresholds=evidence.thresholds,
         topic_id=min(ids) if len(ids) == 1 else None,
         replicas=() if state is None else state.replicas or (),
-        leader=None if state is None else state.leader,
-        isr=() if state is None else state.isr or (),
-        told_at=None if state is None else state.span,
+        leader=None if last is None else last.leader,
+        isr=() if last is None else last.isr or (),
+        told_at=None if last is None else last.span,
         racks=tuple(_racks(evidence)),
         partitions=counts.least(evidence.topic),
         steps=counts.steps(evidence.topic),
@@ -158,6 +159,12 @@ def _last_state(evidence: PartitionEvidence) -> PartitionState | None:
     told = [state for state in evidence.chronicle.states if state.replicas]
     printed = [moment for moment in evidence.moments if moment.kind == "described" and moment.replicas]
     return next(iter([*told[-1:], *printed[-1:]]), None)
+
+
+def _last_in_sync(evidence: PartitionEvidence, assigned: PartitionState) -> PartitionState:
+    """The last state that tells leader and ISR: changes of the ISR do not name the assignment."""
+    told = [state for state in evidence.chronicle.states if state.isr is not None and state.leader is not None]
+    return told[-1] if told and assigned in evidence.chronicle.states else assigned
 
 
 def _racks(evidence: PartitionEvidence) -> Iterable[Rack]:

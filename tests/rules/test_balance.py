@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from parsers.writers.metadata_log import partition_change_value
 from rules.finding import Finding, Severity
 from tests.auditor.dumps_at_hand import audited
@@ -51,6 +53,16 @@ def test_a_preferred_leader_out_of_sync_may_not_lead(tmp_path: Path) -> None:
     log = assigned([1, 2, 3], [2, 3, 1])
     log.tell([partition_change_value(topic_id(1), 1, leader=3, isr=[3, 1])], at=2000)
     assert found(tmp_path, log) == []
+
+
+@pytest.mark.parametrize(("before", "after", "moved"), [([3, 1], [3, 1, 2], True), ([2, 3, 1], [3, 1], False)])
+def test_the_isr_that_stands_counts_though_its_change_names_no_leader(
+    tmp_path: Path, before: Sequence[int], after: Sequence[int], moved: bool
+) -> None:
+    log = assigned([1, 2, 3], [2, 3, 1])
+    log.tell([partition_change_value(topic_id(1), 1, leader=3, isr=before)], at=2000)
+    log.tell([partition_change_value(topic_id(1), 1, isr=after)], at=3000)
+    assert bool(found(tmp_path, log)) == moved
 
 
 def test_replicas_on_one_rack_while_another_has_none(tmp_path: Path) -> None:
