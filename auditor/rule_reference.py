@@ -90,14 +90,13 @@ def _twins(link: Link) -> str:
 
 def _fires(rule: Rule) -> str:
     own = shown()[rule.id]
-    if own["samples"]:
-        return f"recorded {', '.join(map(code, own['samples']))}"
-    return f"byte mutant of {', '.join(map(code, own['mutants']))}"
+    ways = {"recorded": own["samples"], "byte mutant of": own["mutants"]}
+    return "; ".join(f"{way} {', '.join(map(code, names))}" for way, names in ways.items() if names)
 
 
 def _lawful(rule: Rule) -> str:
     own = shown()[rule.id]
-    if own["samples"]:
+    if not own["mutants"]:
         return f"recorded {', '.join(map(code, own['lawful']))}"
     return " ".join(f"{capital(why)}." for why in own["lawful"])
 

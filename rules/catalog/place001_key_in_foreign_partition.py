@@ -33,7 +33,7 @@ _ORDERS: Final = {
     needs=(BatchHeader, RecordRow, MetadataChange),
     law="KeyPlacement",
     thresholds=(AGREEING,),
-    message="Other partitions should hold {apart:key} of {producer}, as {partitioner} chooses among {count}."
+    message="By {partitioner}, other partitions should hold {apart:key} of {producer}. It chooses among {count}."
     " {agreeing} of {keys:key} agree ({percent} %). The first that does not is at offset {offset} of partition {partition}.",
 )
 def key_in_foreign_partition(evidence: TopicEvidence) -> Iterator[Violation | Undecided]:

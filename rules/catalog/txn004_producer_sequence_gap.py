@@ -47,7 +47,7 @@ def producer_sequence_gap(evidence: PartitionEvidence) -> Iterator[Violation | U
     A gap: the leader had taken batches which its log no longer holds, or its log was changed since. A number that
     comes again: the same records were written twice, so that nothing reads them exactly once. A lower epoch: a producer
     that had been fenced wrote on. By producers' own times alone that is possible, not likely. So it is where a marker
-    alone shows the higher epoch and brokers are not known to run 2.4 or later: older ones forget fences as they restart.
+    alone shows the higher epoch, unless brokers are known to run 2.4 or later. Older ones forget fences as they restart.
 
     Undecided when
     --------------

@@ -67,6 +67,16 @@ def test_what_was_cut_in_an_unknown_epoch_is_lost_by_every_page(case: str, tmp_p
     assert run_advise([dump], QUIET) == report.exit_code == 1
 
 
+def test_what_a_cut_surely_removed_is_lost_though_the_epoch_of_the_loss_is_open(tmp_path: Path) -> None:
+    """Broker 3's log tells the cut; without broker 2 nobody tells in which epoch it had written those records."""
+    dump = shutil.copytree(SAMPLES / "never_rejoined" / "dump", tmp_path / "dump", ignore=LEFT_OUT["broker 2"])
+    report = audited(dump)
+    assert [(f.topic, f.start_offset, f.end_offset) for f in report.perhaps_lost] == [("seen", 100, 150)]
+    (told,) = unbilled(report)
+    assert (told[0].topic, told[1].start_offset, told[1].end_offset, told[1].sure) == ("seen", 100, 150, True)
+    assert [*contradictions(report)] == []
+
+
 def test_a_loss_that_is_open_is_open_in_the_advice(tmp_path: Path) -> None:
     """The audit proves an election and no loss; whether records are lost is open, so that the advice ends with 3."""
     dump = shutil.copytree(SAMPLES / "fast_failover_kip279" / "dump", tmp_path / "dump", ignore=LEFT_OUT["roles"])

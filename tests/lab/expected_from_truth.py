@@ -27,8 +27,8 @@ def _demand(demand: dict[str, Any], truth: dict[str, Any]) -> dict[str, Any]:
     return {
         "rule": demand["rule"],
         "from": demand["from"],
-        "topic": truth.get("topic"),
-        "partition": truth.get("partition"),
+        "topic": demand.get("topic", truth.get("topic")),
+        "partition": demand.get("partition", truth.get("partition")),
         "brokers": demand.get("brokers"),
         "startOffset": demand.get("startOffset"),
         "endOffset": demand.get("endOffset"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -30,5 +31,7 @@ def is_typical(case: Path) -> bool:
 
 @cache
 def report_on(case: Path) -> AuditReport:
-    """The report on the dump of a case."""
-    return audit(case / "dump", AuditConfig(engine="local"))
+    """The report on the dump of a case, at the level that its truth asks for."""
+    truth = case / "truth.json"
+    told = json.loads(truth.read_text(encoding="utf-8")) if truth.exists() else {}
+    return audit(case / "dump", AuditConfig(engine="local", level=told.get("level", "full")))

@@ -107,7 +107,7 @@ def _without_a_bill(report: AuditReport) -> Iterator[str]:
             yield f"the incident report leaves out: {words}"
         if "No log tells of offsets" in told or "Nobody, as far as this evidence goes" in told:
             yield f"the incident report denies: {words}"
-        if "loses nothing." in advice:
+        if "loses nothing." in _advice(report, place(history)):
             yield f"the advice denies: {words}"
     for question in perhaps_words(summary(report).perhaps):
         if question not in first:
@@ -117,9 +117,11 @@ def _without_a_bill(report: AuditReport) -> Iterator[str]:
             yield f"the advice leaves out: {question}"
 
 
-def _advice(report: AuditReport) -> str:
+def _advice(report: AuditReport, about: Place | None = None) -> str:
+    """All of it, or what it says about one partition."""
     perhaps = tuple(beside_the_advice(report))
-    told = advice_pages.text(report.advice, verdict=report.verdict, untold=report.untold, perhaps=perhaps)
+    given = tuple(p for p in report.advice if about in (None, (p.cluster_id, p.topic, p.partition)))
+    told = advice_pages.text(given, verdict=report.verdict, untold=report.untold, perhaps=perhaps)
     return " ".join(told.split())
 
 

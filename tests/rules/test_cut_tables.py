@@ -33,6 +33,8 @@ REDONE = {
     "recreated_topic": 0,
     "migrated": 0,
     "tiered": 0,
+    "left_open": 0,
+    "never_rejoined": 1,
 }
 """Every recording, and how many of its reconciliations can be redone at the least: some tell of none."""
 

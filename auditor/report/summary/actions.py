@@ -186,14 +186,14 @@ def _consumers(history: PlacedHistory, loss: Loss) -> Iterator[Action]:
             names_are="Served to",
         )
     asked = {
-        "beyond the log end": "set it back to the first of these offsets, or auto.offset.reset decides",
-        "in the cut epoch": "set it back to the first of these offsets",
-        "among the cut offsets": "find out which records they read, the lost ones or those there now",
+        "beyond the log end": "Set it back to the first of these offsets, or auto.offset.reset decides",
+        "in the cut epoch": "Set it back to the first of these offsets",
+        "among the cut offsets": "Find out which records they read, the lost ones or those there now",
     }
     for standing, what in asked.items():
         groups = tuple(group.group for group in loss.groups if group.standing == standing)
         if groups:
-            words = f"Consumer groups whose committed offset is {standing} need a new one: {what}."
+            words = f"Consumer groups whose committed offset is {standing} need a new one. {what}."
             aim = _aim(history, loss.start_offset, loss.end_offset)
             yield Action(kind="act", words=words, first="", aims=(aim,), names=groups, names_are=GROUPS_ARE)
 

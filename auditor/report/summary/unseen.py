@@ -9,7 +9,7 @@ from typing import Final, Literal
 from auditor.report.alike import AlikePoints, alike_points
 from auditor.report.model import AuditReport, Coverage, RefusalLine
 from auditor.report.sheet import counted, size
-from rules.finding import numbered
+from rules.finding import capital, numbered
 
 Kind = Literal["stopped", "brokers", "replicas", "unread", "question", "logs", "names", "deeper"]
 MISSING_SHOWN: Final = 6
@@ -100,7 +100,8 @@ def question(alike: AlikePoints) -> str:
     """An open question as a sentence that names what would decide it."""
     rules = ", ".join(alike.rules)
     head = f"{rules} not checked in {alike.words}" if rules else f"Open in {alike.words}"
-    return f"{head}: {alike.first.reason}. Add {alike.first.missing}."
+    reason = f": {alike.first.reason}" if alike.points == 1 else f". {capital(alike.first.reason)}"
+    return f"{head}{reason}. Add {alike.first.missing}."
 
 
 def _logs(coverage: Coverage) -> Iterator[Unseen]:

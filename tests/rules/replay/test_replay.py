@@ -21,7 +21,7 @@ from tests.lab.sample_histories import SAMPLES, histories
 from tests.rules.recast import untold
 
 CASES = sorted(path.parent.name for path in SAMPLES.glob("*/truth.json"))
-TRACED = [case for case in CASES if case != "dump_log_text"]
+TRACED = [case for case in CASES if [*(SAMPLES / case).glob("dump/*/logs/kafka-request.log")]]
 FAST = ("clean_mixed", "fast_failover_kip101", "lost_pages_hw", "unclean_4x")
 """One of each: sound, cut by epochs, cut by a high watermark, elected uncleanly."""
 
