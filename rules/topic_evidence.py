@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import Final
 
 from parsers.provenance import Span
@@ -23,6 +24,14 @@ FEW: Final = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedBy(Agreement):
+    """How many keys of a producer lie where one partitioner places them, in all partitions of a topic."""
+
+    first_partition: int
+    """Where the first key lies that it does not place there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenKeys:
     """The keys of one producer in all partitions of a topic, while it had these numbers of partitions."""
 
@@ -31,10 +40,35 @@ class WrittenKeys:
     counts: tuple[int, ...]
     keys: int
     different: int
-    best: Agreement
-    """Of the partitioner by which most of the keys lie where they do."""
-    first_partition: int
-    """Where the first key lies that this one does not place there."""
+    lowest: frozenset[int]
+    """The lowest hashes of its keys."""
+    first_time: int | None
+    last_time: int | None
+    placed: tuple[PlacedBy, ...]
+    """By each known partitioner, the best first."""
+
+    @property
+    def best(self) -> PlacedBy:
+        """By the partitioner by which most of the keys lie where they do."""
+        return self.placed[0]
+
+    def agrees(self, percent: int) -> bool:
+        """Whether that one is surely theirs: enough keys lie where it places them."""
+        return self.different >= FEW and 100 * self.best.agreeing >= percent * self.keys
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replaced:
+    """Producers that wrote the same keys by different partitioners: one, and those that came beside it or after it."""
+
+    former: WrittenKeys
+    later: WrittenKeys
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether the one had ended before the other began."""
+        until, since = self.former.last_time, self.later.first_time
+        return until is not None and since is not None and until < since
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +125,21 @@ class TopicEvidence:
             pooled.setdefault((-1 if few else producer, counts), []).extend(own)
         return tuple(_written(producer, counts, own) for (producer, counts), own in sorted(pooled.items()))
 
+    def replaced(self, percent: int) -> Iterator[Replaced]:
+        """Of each number of partitions and each other partitioner the first that came to keys of the earliest one.
+
+        A key of the one is a key of the other if its hash is. Two such hashes are no chance.
+        """
+        sure = [written for written in self.written if written.agrees(percent)]
+        sure.sort(key=lambda written: (written.counts, written.first_time or 0))
+        told: set[tuple[tuple[int, ...], str]] = set()
+        for former, later in combinations(sure, 2):
+            kind = later.counts, later.best.partitioner
+            differ = former.counts == later.counts and former.best.partitioner != later.best.partitioner
+            if differ and kind not in told and len(former.lowest & later.lowest) > 1:
+                told.add(kind)
+                yield Replaced(former=former, later=later)
+
     @cached_property
     def unkeyed(self) -> tuple[Unkeyed, ...]:
         """Its records without keys by producer; of those around the time when partitions were added nothing is said."""
@@ -106,22 +155,27 @@ class TopicEvidence:
 
 
 def _written(producer: int, counts: tuple[int, ...], own: list[tuple[int, KeyTally]]) -> WrittenKeys:
-    keys = sum(tally.keys for _, tally in own)
     by_name: dict[str, int] = {}
     for _, tally in own:
         for each in tally.agreements:
             by_name[each.partitioner] = by_name.get(each.partitioner, 0) + each.agreeing
-    name = max(by_name, key=lambda partitioner: by_name[partitioner])
-    apart = sorted(_apart(own, name), key=lambda found: found[:2])
-    partition, offset, span = apart[0] if apart else (-1, None, None)
+    placed = (_placed_by(own, name, agreeing) for name, agreeing in by_name.items())
     return WrittenKeys(
         producer=producer,
         counts=counts,
-        keys=keys,
+        keys=sum(tally.keys for _, tally in own),
         different=sum(tally.different for _, tally in own),
-        best=Agreement(partitioner=name, agreeing=by_name[name], first_apart=offset, span=span),
-        first_partition=partition,
+        lowest=frozenset(each for _, tally in own for each in tally.lowest),
+        first_time=min((t.first_time for _, t in own if t.first_time is not None), default=None),
+        last_time=max((t.last_time for _, t in own if t.last_time is not None), default=None),
+        placed=tuple(sorted(placed, key=lambda each: -each.agreeing)),
     )
+
+
+def _placed_by(own: Iterable[tuple[int, KeyTally]], name: str, agreeing: int) -> PlacedBy:
+    apart = sorted(_apart(own, name), key=lambda found: found[:2])
+    partition, offset, span = apart[0] if apart else (-1, None, None)
+    return PlacedBy(partitioner=name, agreeing=agreeing, first_apart=offset, span=span, first_partition=partition)
 
 
 def _apart(own: Iterable[tuple[int, KeyTally]], name: str) -> Iterable[tuple[int, int, Span | None]]:

@@ -42,12 +42,19 @@ def copy_to_place(evidence: PartitionEvidence, dump: str) -> Replica | None:
 class _Waiting:
     """Keys of one producer that wait to be hashed."""
 
-    __slots__ = ("keys", "offsets", "spans")
+    __slots__ = ("keys", "offsets", "spans", "times")
 
     def __init__(self) -> None:
         self.keys: list[bytes] = []
         self.offsets: list[int] = []
         self.spans: list[Span] = []
+        self.times: tuple[int, int] | None = None
+
+    def at(self, time: int | None) -> None:
+        """A batch of this time, with keys."""
+        if time is not None and time >= 0:
+            first, last = self.times or (time, time)
+            self.times = min(first, time), max(last, time)
 
 
 class PlacedKeys:
@@ -92,6 +99,7 @@ class PlacedKeys:
                 waiting.keys.append(key)
                 waiting.offsets.append(offset)
         taken = len(waiting.keys) - before
+        waiting.at(row["max_timestamp"] if taken else None)
         span = Span(source=origin.source, start=row["span_start"], end=row["span_end"])
         waiting.spans.extend([span] * taken)
         self._ledger.without_key(len(records) - taken)
@@ -111,7 +119,7 @@ class PlacedKeys:
 
     def _hash(self) -> None:
         for (producer, counts), waiting in self._waiting.items():
-            self._ledger.batch(producer, counts, waiting.keys, waiting.offsets, waiting.spans)
+            self._ledger.batch(producer, counts, waiting.keys, waiting.offsets, waiting.spans, waiting.times)
         self._waiting, self._held = {}, 0
 
 

@@ -8,10 +8,10 @@ from typing import Final
 from parsers.tables import BatchHeader, MetadataChange, RecordRow
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.protocol.topics import COMPACTED_TOPICS
-from rules.replicas.partition_counts import PartitionCount
+from rules.replicas.partition_counts import PartitionCount, in_words
 from rules.rule import topic_rule
 from rules.thresholds import Threshold
-from rules.topic_evidence import FEW, TopicEvidence, Unkeyed, WrittenKeys
+from rules.topic_evidence import FEW, PlacedBy, Replaced, TopicEvidence, Unkeyed, WrittenKeys
 
 AGREEING: Final = Threshold(
     name="agreeing",
@@ -33,8 +33,7 @@ _ORDERS: Final = {
     needs=(BatchHeader, RecordRow, MetadataChange),
     law="KeyPlacement",
     thresholds=(AGREEING,),
-    message="By {partitioner}, other partitions should hold {apart:key} of {producer}. It chooses among {count}."
-    " {agreeing} of {keys:key} agree ({percent} %). The first that does not is at offset {offset} of partition {partition}.",
+    message="{says:.} The first that does not is at offset {offset} of partition {partition}.",
 )
 def key_in_foreign_partition(evidence: TopicEvidence) -> Iterator[Violation | Undecided]:
     """Keys lie in partitions that their partitioner does not choose.
@@ -50,7 +49,8 @@ def key_in_foreign_partition(evidence: TopicEvidence) -> Iterator[Violation | Un
     ------
     Records of one key are in two partitions, or soon will be. Their order is lost, and a consumer that keeps state by
     key holds it twice. Somebody chose a partition by hand, another producer hashes in another way, or its number of
-    partitions was stale. Without a producer id several producers may be told as one: the finding is then possible only.
+    partitions was stale. A producer that was replaced by one with another partitioner is told as a step in time: some of
+    their keys are the same. Producers whose keys differ may each have a partitioner of their own. Without a producer id several producers may be told as one: the finding is then possible only.
 
     Undecided when
     --------------
@@ -81,9 +81,12 @@ def key_in_foreign_partition(evidence: TopicEvidence) -> Iterator[Violation | Un
             blocking=False,
             asked_at_level="deep",
         )
+    enough = evidence.thresholds.of("PLACE001", AGREEING)
     for written in evidence.written:
         if written.best.agreeing < written.keys:
-            yield _said(written, evidence.steps, evidence.thresholds.of("PLACE001", AGREEING))
+            yield _said(written, evidence.steps, enough)
+    for replaced in evidence.replaced(enough):
+        yield _step(replaced, evidence.steps)
     yield from _of_no_keys(evidence.unkeyed)
     if any(share.keys is not None and share.keys.unread for share in evidence.shares):
         yield Undecided(reason="some keys cannot be decoded", missing="sound copies of their batches", blocking=False)
@@ -92,12 +95,40 @@ def key_in_foreign_partition(evidence: TopicEvidence) -> Iterator[Violation | Un
 def _said(written: WrittenKeys, steps: Sequence[PartitionCount], enough: int) -> Violation | Undecided:
     if written.different < FEW:
         return _open(written, "too few keys tell which partitioner it uses", "more keys")
-    if 100 * written.best.agreeing < enough * written.keys:
+    if not written.agrees(enough):
         reason = "no known partitioner places its keys where they lie"
         return _open(written, reason, "the partitioner of its producer: one of its own, or partitions chosen by hand")
     if not steps:
-        return _open(written, "how many partitions there were is not told over time", "the metadata log")
+        return _uncounted(written)
     return _violation(written, steps)
+
+
+def _uncounted(written: WrittenKeys) -> Undecided:
+    return _open(written, "how many partitions there were is not told over time", "the metadata log")
+
+
+def _step(replaced: Replaced, steps: Sequence[PartitionCount]) -> Violation | Undecided:
+    """Records of the same keys that two partitioners placed."""
+    former, later = replaced.former, replaced.later
+    if not steps:
+        return _uncounted(later)
+    apart = next(each for each in later.placed if each.partitioner == former.best.partitioner)
+    until, since = (in_words(time) for time in (former.last_time, later.first_time))
+    turn = (f" up to {until}", f" from {since} on") if replaced.in_turn else ("", ", in the same time")
+    return _told(
+        later,
+        apart,
+        steps,
+        f"{_who(former)} placed keys by {former.best.partitioner}{turn[0]}; {_who(later)} placed some of the same keys by"
+        f" {later.best.partitioner}{turn[1]}; both chose among {_counted(later, steps)}; {apart.agreeing} of"
+        f" {_keys(later.keys)} lie where {apart.partitioner} places them",
+        subject=f"{later.producer} {later.counts} {later.best.partitioner} behind {former.best.partitioner}",
+        unknown=former.producer < 0 or later.producer < 0,
+    )
+
+
+def _keys(count: int) -> str:
+    return "1 key" if count == 1 else f"{count} keys"
 
 
 def _of_no_keys(unkeyed: Sequence[Unkeyed]) -> Iterator[Undecided]:
@@ -124,22 +155,42 @@ def _counted(written: WrittenKeys, steps: Sequence[PartitionCount]) -> str:
 
 
 def _violation(written: WrittenKeys, steps: Sequence[PartitionCount]) -> Violation:
-    best = written.best
+    best, apart = written.best, written.keys - written.best.agreeing
+    return _told(
+        written,
+        best,
+        steps,
+        f"by {best.partitioner}, other partitions should hold {_keys(apart)} of {_who(written)}; it chooses among"
+        f" {_counted(written, steps)}; {best.agreeing} of {_keys(written.keys)} agree ({_percent(written, best)} %)",
+        subject=f"{written.producer} {written.counts}",
+        unknown=written.producer < 0,
+    )
+
+
+def _percent(written: WrittenKeys, by: PlacedBy) -> str:
+    return f"{100 * by.agreeing / written.keys:.1f}"
+
+
+def _told(
+    written: WrittenKeys, by: PlacedBy, steps: Sequence[PartitionCount], says: str, *, subject: str, unknown: bool
+) -> Violation:
+    """Keys that do not lie where a partitioner places them."""
     return Violation(
         brokers=(),
-        confidence="possible" if written.producer < 0 else "likely",
+        confidence="possible" if unknown else "likely",
         facts={
-            "apart": written.keys - best.agreeing,
+            "says": says,
+            "apart": written.keys - by.agreeing,
             "producer": _who(written),
-            "partitioner": best.partitioner,
+            "partitioner": by.partitioner,
             "count": _counted(written, steps),
             "counts": written.counts,
-            "agreeing": best.agreeing,
+            "agreeing": by.agreeing,
             "keys": written.keys,
-            "percent": f"{100 * best.agreeing / written.keys:.1f}",
-            "partition": written.first_partition,
-            "offset": best.first_apart,
-            "subject": f"{written.producer} {written.counts}",
+            "percent": _percent(written, by),
+            "partition": by.first_partition,
+            "offset": by.first_apart,
+            "subject": subject,
         },
-        exhibits=() if best.span is None else (Exhibit(span=best.span, role="the batch of the first such key"),),
+        exhibits=() if by.span is None else (Exhibit(span=by.span, role="the batch of the first such key"),),
     )

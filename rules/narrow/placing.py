@@ -18,6 +18,8 @@ from rules.replicas.keyless import BATCHES_KEPT, KeylessBatch, KeylessTally
 from rules.replicas.placing import Agreement, KeysPlaced, KeyTally
 
 DIFFERENT_KEPT: Final = 1000
+LOWEST_KEPT: Final = 64
+"""Hashes of keys that are kept of a producer: of the same many keys the lowest are the same, wherever those lie."""
 PRODUCERS_KEPT: Final = 1000
 """Producers that are tallied apart; the others are tallied with those that have no id."""
 KEYLESS_KEPT: Final = 100
@@ -85,13 +87,22 @@ _COLUMNWISE: Final = {"murmur2": _murmur2, "crc32": _crc32, "fnv1a": _fnv1a}
 class _Open:
     """A tally in the making."""
 
-    __slots__ = ("agreeing", "different", "first_apart", "keys")
+    __slots__ = ("agreeing", "different", "first_apart", "first_time", "keys", "last_time", "lowest")
 
     def __init__(self) -> None:
         self.keys = 0
         self.different: set[int] = set()
         self.agreeing = dict.fromkeys(PARTITIONERS, 0)
         self.first_apart: dict[str, tuple[int, Span]] = {}
+        self.lowest: Words = np.zeros(0, dtype=np.uint32)
+        self.first_time: int | None = None
+        self.last_time: int | None = None
+
+    def at(self, times: tuple[int, int] | None) -> None:
+        """Keys of batches of these times, the earliest and the latest."""
+        if times is not None:
+            self.first_time = times[0] if self.first_time is None else min(self.first_time, times[0])
+            self.last_time = times[1] if self.last_time is None else max(self.last_time, times[1])
 
 
 class _Keyless:
@@ -146,11 +157,13 @@ class PlacingLedger:
         keys: Sequence[bytes],
         offsets: Sequence[int],
         spans: Sequence[Span],
+        times: tuple[int, int] | None = None,
     ) -> None:
         """Keys of one producer, each with its offset and its batch, in the order of the log."""
         if not keys:
             return
         tally = self._tally((producer, counts))
+        tally.at(times)
         tally.keys += len(keys)
         for name, own in hashed(keys).items():
             there = np.zeros(len(keys), dtype=bool)
@@ -160,8 +173,10 @@ class PlacingLedger:
             if name not in tally.first_apart and not there.all():
                 first = int(np.argmin(there))
                 tally.first_apart[name] = offsets[first], spans[first]
-            if name == "murmur2" and len(tally.different) < DIFFERENT_KEPT:
-                tally.different.update(own[:DIFFERENT_KEPT].tolist())
+            if name == "murmur2":
+                tally.lowest = np.unique(np.concatenate((tally.lowest, own)))[:LOWEST_KEPT]
+                if len(tally.different) < DIFFERENT_KEPT:
+                    tally.different.update(own[:DIFFERENT_KEPT].tolist())
 
     def without_key(self, records: int) -> None:
         """Records without keys in a batch that has some."""
@@ -204,5 +219,12 @@ class PlacingLedger:
             )
             different = min(len(tally.different), DIFFERENT_KEPT)
             yield KeyTally(
-                producer=producer, counts=counts, keys=tally.keys, different=different, agreements=agreements
+                producer=producer,
+                counts=counts,
+                keys=tally.keys,
+                different=different,
+                lowest=tuple(tally.lowest.tolist()),
+                first_time=tally.first_time,
+                last_time=tally.last_time,
+                agreements=agreements,
             )

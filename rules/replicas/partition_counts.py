@@ -16,6 +16,13 @@ NO_TIME_MS: Final = 100_000_000_000_000
 ToldBy = Literal["metadata", "description"]
 
 
+def in_words(time: int | None) -> str:
+    """A time in milliseconds, as people read it."""
+    if time is None or not 0 <= time < NO_TIME_MS:
+        return "an unknown time"
+    return f"{datetime.fromtimestamp(time / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionCount:
     """How many partitions a topic has from some time on; Kafka only ever adds some."""
@@ -35,7 +42,7 @@ class PartitionCount:
         """The count, with the time from which it is in force where that is told."""
         if self.since is None or not 0 < self.since < NO_TIME_MS:
             return str(self.count)
-        return f"{self.count} since {datetime.fromtimestamp(self.since / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
+        return f"{self.count} since {in_words(self.since)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

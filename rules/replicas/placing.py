@@ -33,6 +33,11 @@ class KeyTally:
     keys: int
     different: int
     """Different keys among them, counted up to a limit."""
+    lowest: tuple[int, ...]
+    """The lowest hashes of them (murmur2), ascending: by those one sees whether two producers wrote the same keys."""
+    first_time: int | None
+    last_time: int | None
+    """The earliest and the latest time of their batches."""
     agreements: tuple[Agreement, ...]
 
 

@@ -12,7 +12,7 @@ from parsers.provenance import Span
 from parsers.writers.segments import Record, batch_bytes
 from rules.finding import Finding, Severity
 from rules.narrow.placing import PlacingLedger
-from rules.protocol.partitioning import PARTITIONERS, murmur2
+from rules.protocol.partitioning import PARTITIONERS, crc32, murmur2
 from rules.replicas.keyless import KeylessTally
 from rules.replicas.partition_counts import SLACK_MS
 from tests.auditor.dumps_at_hand import audited
@@ -20,6 +20,7 @@ from tests.rules.broken_dumps import Batch, Yard
 from tests.rules.cluster_dumps import HOUR, MetadataLog, entry, topic_id, with_metadata
 
 KEYS = [b"user-%d" % number for number in range(120)]
+OTHER_KEYS = [b"shop-%d" % number for number in range(120)]
 Place = Callable[[bytes], int]
 
 
@@ -142,11 +143,47 @@ def test_records_without_keys_may_lie_anywhere(tmp_path: Path) -> None:
 def test_each_producer_has_a_partitioner_of_its_own(tmp_path: Path) -> None:
     topic = Topic(tmp_path, 4)
     topic.write(KEYS, by("murmur2", 4), producer=1)
-    topic.write(KEYS, by("crc32", 4), producer=2)
+    topic.write(OTHER_KEYS, by("crc32", 4), producer=2)
     topic.write(KEYS[:5], lambda _: 3, producer=3)
     found, left = topic.judged()
     assert found == []
     assert left == ["of producers without an id, or of few keys too few keys tell which partitioner it uses"]
+
+
+@pytest.mark.parametrize(
+    ("at", "words"),
+    [(2, " up to 1970-01-01 01:00:00 UTC. Producer 2 placed some of the same keys by crc32 from 1970-01-01 02:00:00"),
+     (1, ". Producer 2 placed some of the same keys by crc32, in the same time.")],
+)  # fmt: skip
+def test_a_producer_that_another_replaced_with_another_partitioner(tmp_path: Path, at: int, words: str) -> None:
+    topic = Topic(tmp_path, 4)
+    topic.write(KEYS, by("murmur2", 4), producer=1)
+    before = [len(log) for log in topic.logs]
+    topic.write(KEYS, by("crc32", 4), producer=2, at=at * HOUR)
+    topic.write(OTHER_KEYS, by("crc32", 4), producer=3, at=at * HOUR)
+    (finding,), left = topic.judged()
+    told = finding.values()
+    alike = sum(crc32(key) % 4 == murmur2(key) % 4 for key in KEYS)
+    assert (told["partitioner"], told["agreeing"], told["keys"]) == ("murmur2", alike, 120)
+    assert finding.confidence == "likely"
+    assert words in finding.message
+    apart = (
+        (partition, before[partition] + number)
+        for partition in range(4)
+        for number, key in enumerate(key for key in KEYS if crc32(key) % 4 == partition)
+        if murmur2(key) % 4 != partition
+    )
+    assert (told["partition"], told["offset"]) == min(apart)
+    assert left == []
+
+
+def test_without_ids_a_change_of_the_partitioner_is_a_question(tmp_path: Path) -> None:
+    topic = Topic(tmp_path, 4)
+    topic.write(KEYS, by("murmur2", 4))
+    topic.write(KEYS, by("crc32", 4), at=2 * HOUR)
+    found, left = topic.judged()
+    assert found == []
+    assert left == ["of producers without an id, or of few keys no known partitioner places its keys where they lie"]
 
 
 def test_where_only_directories_show_the_number_of_partitions_nobody_is_accused(tmp_path: Path) -> None:
