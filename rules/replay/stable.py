@@ -18,7 +18,7 @@ from rules.protocol.offsets import Offset
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
 from rules.replay import Course
 from rules.replay.leading.bounds import at_least, at_most
-from rules.replicas.markers import NEVER, oldest_of_later, tells_transactions
+from rules.replicas.markers import oldest_of_later, tells_transactions, undecided_spans
 from rules.replicas.replica import Replica
 
 
@@ -35,15 +35,11 @@ class StableLog:
     def _spans(self) -> Sequence[tuple[int, int, bool]]:
         """Marker, first record, and whether that is surely the first: the log may begin within the transaction."""
         whole = self.log_start_offset == 0
-        spans = [(t.marker_offset, t.start_offset, True) for t in self.transactions.closed]
-        for told in self.transactions.open:
-            if told.head_start is not None or (told.head_marker is not None and not whole):
-                end = NEVER if told.head_marker is None else told.head_marker
-                start = self.log_start_offset if told.head_start is None else told.head_start
-                spans.append((end, start, whole))
-            if told.open_from is not None:
-                spans.append((NEVER, told.open_from, True))
-        return sorted(spans)
+        return sorted(
+            (t.marker_offset, self.log_start_offset if t.start_offset is None else t.start_offset, whole or not t.head)
+            for t in undecided_spans(self.transactions)
+            if t.start_offset is not None or not whole
+        )
 
     @cached_property
     def _markers(self) -> Sequence[int]:

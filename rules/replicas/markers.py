@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Final
+from typing import Final, NamedTuple
 
 from parsers.provenance import Span
 from rules.facts.producing import Transactions
@@ -51,6 +51,18 @@ class MarkersApart:
     aborting: int
     spans: tuple[Span, Span]
     """Of the committing one and of the aborting one."""
+
+
+class UndecidedSpan(NamedTuple):
+    """The stretch of offsets that a transaction keeps undecided."""
+
+    producer_id: int
+    start_offset: int | None
+    """Its first record; null where the log holds its marker alone."""
+    marker_offset: int
+    """`NEVER` where it has none."""
+    head: bool
+    """Whether it is its producer's first in the log, so that it may have begun before the log does."""
 
 
 def missing_markers(holding: Replica, lacking: Replica, committed: int) -> Iterator[MarkerMissing]:
@@ -98,15 +110,22 @@ def _markers(told: Transactions) -> dict[int, list[int]]:
 def _spans(told: Transactions) -> dict[int, list[tuple[int, int]]]:
     """From the first record of each transaction to its marker."""
     found: dict[int, list[tuple[int, int]]] = {}
-    for closed in told.closed:
-        found.setdefault(closed.producer_id, []).append((closed.start_offset, closed.marker_offset))
-    for each in told.open:
-        own = found.setdefault(each.producer_id, [])
-        if each.head_start is not None:
-            own.append((each.head_start, NEVER if each.head_marker is None else each.head_marker))
-        if each.open_from is not None:
-            own.append((each.open_from, NEVER))
+    for each in undecided_spans(told):
+        if each.start_offset is not None:
+            found.setdefault(each.producer_id, []).append((each.start_offset, each.marker_offset))
     return found
+
+
+def undecided_spans(told: Transactions) -> Iterator[UndecidedSpan]:
+    """Those of all transactions of a log, in no order."""
+    for closed in told.closed:
+        yield UndecidedSpan(closed.producer_id, closed.start_offset, closed.marker_offset, head=False)
+    for each in told.open:
+        if each.head_start is not None or each.head_marker is not None:
+            end = NEVER if each.head_marker is None else each.head_marker
+            yield UndecidedSpan(each.producer_id, each.head_start, end, head=True)
+        if each.open_from is not None:
+            yield UndecidedSpan(each.producer_id, each.open_from, NEVER, head=False)
 
 
 def oldest_of_later(starts: Sequence[int]) -> Sequence[int]:

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from rules.facts.indexes import IndexFault, ToldAbort
 from rules.facts.producing import Transactions
-from rules.replicas.markers import NEVER, oldest_of_later, tells_transactions
+from rules.replicas.markers import NEVER, oldest_of_later, tells_transactions, undecided_spans
 from rules.replicas.replica import Replica
 
 
@@ -49,14 +49,8 @@ class _Transactions:
     @cached_property
     def _spans(self) -> Sequence[tuple[int, int, int]]:
         """Marker, first record and producer."""
-        spans = [(t.marker_offset, t.start_offset, t.producer_id) for t in self._told.closed]
-        for each in self._told.open:
-            if each.head_start is not None:
-                end = NEVER if each.head_marker is None else each.head_marker
-                spans.append((end, each.head_start, each.producer_id))
-            if each.open_from is not None:
-                spans.append((NEVER, each.open_from, each.producer_id))
-        return sorted(spans)
+        told = undecided_spans(self._told)
+        return sorted((t.marker_offset, t.start_offset, t.producer_id) for t in told if t.start_offset is not None)
 
     @cached_property
     def _ends(self) -> Sequence[int]:
