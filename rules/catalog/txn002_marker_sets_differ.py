@@ -8,7 +8,7 @@ from typing import Final
 from parsers.tables import BatchHeader, RecordRow
 from rules.evidence import PartitionEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.replicas.lacked_markers import committed_by_both, lacked_markers, transactional_pairs
+from rules.replicas.lacked_markers import committed_by_all, lacked_markers, transactional_pairs
 from rules.replicas.markers import MarkerMissing, MarkersApart, markers_apart
 from rules.rule import rule
 
@@ -63,7 +63,7 @@ def marker_sets_differ(evidence: PartitionEvidence) -> Iterator[Violation | Unde
     for left, right in pairs:
         found = lacked_markers(evidence, left, right)
         yield from (_missing_marker(each, len(found)) for each in found[:SHOWN])
-        apart = [*markers_apart(left, right, committed_by_both(evidence, left, right))]
+        apart = [*markers_apart(left, right, committed_by_all(evidence, left, right))]
         yield from (_apart(each, len(apart)) for each in apart[:SHOWN])
 
 

@@ -16,12 +16,12 @@ def transactional_pairs(evidence: PartitionEvidence) -> Sequence[tuple[Replica, 
 
 def lacked_markers(evidence: PartitionEvidence, left: Replica, right: Replica) -> Sequence[MarkerMissing]:
     """Those that one of the pair has and the other lacks."""
-    committed = committed_by_both(evidence, left, right)
+    committed = committed_by_all(evidence, left, right)
     pairs = permutations((left, right))
     return [missing for holding, lacking in pairs for missing in missing_markers(holding, lacking, committed)]
 
 
-def committed_by_both(evidence: PartitionEvidence, *replicas: Replica) -> int:
-    """How far both know that records are committed; 0 where one of them does not tell."""
+def committed_by_all(evidence: PartitionEvidence, *replicas: Replica) -> int:
+    """How far each of them knows that records are committed; 0 where one does not tell."""
     claims = ((r.high_watermark.offset if r.high_watermark else 0, r) for r in replicas)
     return min(max(min(claim, r.log_end_offset), evidence.told_committed(r)) for claim, r in claims)

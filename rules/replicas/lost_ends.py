@@ -12,6 +12,7 @@ from itertools import groupby
 
 from rules.evidence import PartitionEvidence, Replica, same_topic
 from rules.facts.producing import Begun
+from rules.replicas.lacked_markers import committed_by_all
 from rules.replicas.markers import damaged
 
 
@@ -66,11 +67,11 @@ def _unended(replica: Replica) -> Iterator[tuple[int, Begun]]:
 
 
 def _lost(evidence: PartitionEvidence, holder: Replica, producer: int, begun: Begun) -> LostEnd | None:
-    start, end, claim = begun.offset, holder.log_end_offset, holder.high_watermark
-    committed = max(min(claim.offset, end) if claim else 0, evidence.told_committed(holder))
+    start, end = begun.offset, holder.log_end_offset
+    committed = committed_by_all(evidence, holder)
     alike = [r for r in evidence.current if same_topic(holder, r) and not _apart(evidence, holder, r, start)]
     passed = _passed(alike, producer, start)
-    if passed is None or damaged(holder, start, end) or (claim is not None and committed <= start):
+    if passed is None or damaged(holder, start, end) or (holder.high_watermark is not None and committed <= start):
         return None
     return LostEnd(
         broker=holder.broker,

@@ -47,18 +47,6 @@ def test_every_cut_joins_where_lists_overflow(seed: int) -> None:
     assert len(whole.producers) == len(whole.gaps) == 2
 
 
-@pytest.mark.usefixtures("keeping_two")
-@pytest.mark.parametrize("seed", range(12))
-def test_a_fence_is_kept_as_long_as_the_run_that_it_bars(seed: int) -> None:
-    draw = random.Random(seed)  # noqa: S311 - a choice of cases
-    written = [(draw.randrange(3), draw.randrange(3), draw.random() < 0.5) for _ in range(10)]
-    log = lay_out([{**_batch(who, marker=marker), "producer_epoch": epoch} for who, epoch, marker in written])
-    whole = folded(log)
-    for place in range(len(log) + 1):
-        joined = join(folded(log[:place]), folded(log[place:]))
-        assert (joined.producers, joined.fences) == (whole.producers, whole.fences)
-
-
 def _defective(draw: random.Random) -> dict[str, object] | str:
     if draw.random() < 0.2:
         return "damage"
@@ -141,7 +129,10 @@ def test_transactions_are_told_wherever_a_log_is_cut(seed: int, kept: int, monke
 
 
 @pytest.mark.parametrize("seed", fast_if(range(4).__contains__, range(24)))
-def test_falls_of_epochs_are_told_wherever_a_log_is_cut(seed: int) -> None:
+@pytest.mark.parametrize("kept", [2, 4096])
+def test_falls_of_epochs_are_told_wherever_a_log_is_cut(seed: int, kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fence is kept as long as the run that it bars."""
+    monkeypatch.setattr(joining, "KEEP_RUNS", kept)
     draw = random.Random(seed)  # noqa: S311 - a choice of cases
     written = [(draw.randrange(2), draw.randrange(4), draw.random() < 0.3) for _ in range(12)]
     log = lay_out([{**_batch(who, marker=marker), "producer_epoch": epoch} for who, epoch, marker in written])
