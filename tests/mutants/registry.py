@@ -14,11 +14,6 @@ MUTANTS: Final[tuple[Mutant, ...]] = tuple(
     )
 )
 NOT_RECORDED: Final[dict[str, frozenset[str]]] = {
-    "No recording yet: a real cluster can be led there by ordinary means, such as a stop, a pause or a slow client.": (
-        frozenset({
-            "ISR002", "META002",
-        })
-    ),
     "A disk, a restored file or a crashed machine must be at fault. A recording would be the same change of bytes.": (
         frozenset({
             "EPOCH002", "EPOCH004", "EPOCH005", "EPOCH009", "HW001", "HW005", "IDX003", "LEO002",
@@ -29,7 +24,7 @@ NOT_RECORDED: Final[dict[str, frozenset[str]]] = {
     "A broker, a controller or a client must break Kafka's rules, and no release does so on demand.": (
         frozenset({
             "CONS004", "CONS005", "EPOCH001", "EPOCH006", "EPOCH008", "GROUP001", "HW002", "HW003", "HW004", "HW006",
-            "ISR001", "LEAD003", "LEAD004", "LEAD005", "TRUNC006", "TXN002", "TXN004",
+            "ISR001", "ISR002", "LEAD003", "LEAD004", "LEAD005", "TRUNC006", "TXN002", "TXN004",
         })
     ),
     "A defect of old releases must be met in a batch that a fail-over cuts in two; a script plays it.": (

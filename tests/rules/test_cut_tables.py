@@ -35,6 +35,7 @@ REDONE = {
     "tiered": 0,
     "left_open": 0,
     "never_rejoined": 1,
+    "recovery_quorum": 0,
 }
 """Every recording, and how many of its reconciliations can be redone at the least: some tell of none."""
 
