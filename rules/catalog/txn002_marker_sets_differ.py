@@ -7,7 +7,7 @@ from typing import Final
 
 from parsers.tables import BatchHeader, RecordRow
 from rules.evidence import PartitionEvidence
-from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.finding import Exhibit, Severity, Undecided, Violation, numbered
 from rules.replicas.lacked_markers import committed_by_all, lacked_markers, transactional_pairs
 from rules.replicas.markers import MarkerMissing, MarkersApart, markers_apart
 from rules.rule import rule
@@ -44,7 +44,8 @@ def marker_sets_differ(evidence: PartitionEvidence) -> Iterator[Violation | Unde
 
     Undecided when
     --------------
-    At level quick nothing vouches for the headers. Which way markers decide is read only where batches differ.
+    At level quick nothing vouches for the headers. Which way markers decide is read only where batches differ. Of more
+    than 4096 producers in one log nothing is told.
 
     Upheld
     ------
@@ -56,6 +57,9 @@ def marker_sets_differ(evidence: PartitionEvidence) -> Iterator[Violation | Unde
     broker 1* 0{7:0t}0{7c}0{7:1t}0{7a}00|
     broker 2  0{7:0t}00{7:1t}0{7a}00|
     """
+    untold = [replica.broker for replica in evidence.current if replica.log.transactions.untold]
+    if untold and len(evidence.current) > 1:
+        yield _too_many(untold)
     pairs = transactional_pairs(evidence)
     if evidence.level == "quick":
         yield from (_unverified(each) for pair in pairs for each in lacked_markers(evidence, *pair)[:1])
@@ -107,6 +111,16 @@ def _apart(found: MarkersApart, count: int) -> Violation:
             Exhibit(span=found.spans[0], role="the marker that commits"),
             Exhibit(span=found.spans[1], role="the marker that aborts"),
         ),
+    )
+
+
+def _too_many(brokers: list[int]) -> Undecided:
+    return Undecided(
+        reason=f"too many producers wrote transactions into the logs of {numbered('broker', brokers)} to compare their"
+        " markers",
+        missing="a dump with fewer segments of them",
+        brokers=tuple(brokers),
+        blocking=False,
     )
 
 
