@@ -1,4 +1,7 @@
-"""Mutants by transactions and indexes: of `orders-0` of a healthy 3.9.1 cluster, whose last one commits at 436."""
+"""Mutants by transactions and indexes: of `orders-0` of a healthy 3.9.1 cluster, whose last one commits at 436.
+
+And of `pay-0` of `left_open`, where one producer writes two transactions, whose markers stand at 5 and 16.
+"""
 
 from __future__ import annotations
 
@@ -64,6 +67,16 @@ def not_yet_marked(copy: Copy) -> None:
     copy.write(2, ORDERS, [held for held in copy.batches(2, ORDERS) if base_of(held) < MARKER])
 
 
+def fencing(at: int) -> Callable[[Copy], None]:
+    """The marker there bears an epoch above all that its producer writes in, as where a coordinator fences it."""
+
+    def change(copy: Copy) -> None:
+        for broker in (2, 3):
+            copy.change(broker, "pay-0", at, lambda held: altered(held, producer_epoch=9))
+
+    return change
+
+
 MUTANTS: Final = (
     Mutant(
         rule="IDX001", sample=SAMPLE, change=index(".index", lambda held: held[:4] + b"\0\0\0\x07" + held[8:]),
@@ -93,5 +106,9 @@ MUTANTS: Final = (
     Mutant(
         rule="TXN003", sample=SAMPLE, change=hanging, said=(("medium", (3,), 426, 458),),
         lawful=unmarked, because="the log ends soon after: its marker may still come",
+    ),
+    Mutant(
+        rule="TXN004", sample="left_open", change=fencing(5), said=(("medium", (2, 3), 6, 12),),
+        lawful=fencing(16), because="the fenced producer writes nothing more",
     ),
 )  # fmt: skip
