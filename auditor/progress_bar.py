@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Final, TextIO
@@ -29,7 +29,7 @@ def watched(*, quiet: bool, seconds: float = A_MINUTE) -> Iterator[Progress]:
             yield told
         return
     from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, SpinnerColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, DownloadColumn, SpinnerColumn, TextColumn
     from rich.progress import Progress as Bars
 
     stderr = Console(stderr=True)
@@ -39,7 +39,7 @@ def watched(*, quiet: bool, seconds: float = A_MINUTE) -> Iterator[Progress]:
         return
     columns_of_bytes = (TextColumn("{task.description}"), BarColumn(bar_width=24), DownloadColumn(binary_units=True))
     # A large file or a job of judges stands for minutes at one number: what turns says that the run goes on.
-    columns = (SpinnerColumn("line"), *columns_of_bytes, TimeRemainingColumn(), TextColumn("left"))
+    columns = (SpinnerColumn("line"), *columns_of_bytes, TextColumn("{task.fields[told].left}"))
     with Bars(*columns, console=stderr, transient=True) as bars:
         yield Shown(bars)
 
@@ -68,32 +68,44 @@ def lines(stream: TextIO, seconds: float) -> Iterator[Progress]:
 class Counted(Silent):
     """How far a run has come, in numbers and in words."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.bytes = 0
         self.read = 0
-        self._judged = 0
+        self._clock = clock
+        self._reading_since = clock()
+        self._judging_since = self._reading_since
+        self._judged = self._judged_first = 0
         self._replicas = 0
         self._doing = "looking around"
         self._parts = ""
 
     def total(self, total_bytes: int, replicas: int) -> None:
         """It is known how much there is."""
-        self.bytes, self._replicas, self._doing = total_bytes, replicas, ""
+        self.bytes, self._replicas = total_bytes, replicas
+        self.doing("")
+
+    def again(self, more_bytes: int) -> None:
+        """Some of it will be read once more."""
+        self.bytes += more_bytes
 
     def advance(self, read_bytes: int) -> None:
         """More is read."""
         self.read += read_bytes
 
     def doing(self, words: str) -> None:
-        """Something else than reading goes on."""
+        """Something goes on beside reading; what was done before the first byte says nothing of the time left."""
         self._doing, self._parts = words, ""
+        if not self.read:
+            self._reading_since = self._clock()
 
     def done(self, parts: int, of: int) -> None:
         """Some of that is done."""
         self._parts = f": {parts} of {of} parts"
 
     def judged(self, replicas: int) -> None:
-        """More replicas have their verdict."""
+        """More replicas have their verdict: from the first on, what is read is judged as well, which takes longer."""
+        if not self._judged:
+            self._judging_since, self._judged_first = self._clock(), replicas
         self._judged += replicas
 
     @property
@@ -104,12 +116,23 @@ class Counted(Silent):
         judging = "judging: " if self.bytes and self.read >= self.bytes else ""
         return f"{judging}{self._judged} of {self._replicas} replicas"
 
+    @property
+    def left(self) -> str:
+        """How long it will take still, as far as that can be told; empty words where it cannot."""
+        if self._doing and self.read in (0, self.bytes):
+            return ""
+        now = self._clock()
+        if self._judged_first < self._judged < self._replicas:
+            seconds = (now - self._judging_since) / (self._judged - self._judged_first)
+            return f"about {_minutes(seconds * (self._replicas - self._judged))} left"
+        if 0 < self.read < self.bytes:
+            return f"about {_minutes((now - self._reading_since) * (self.bytes - self.read) / self.read)} left to read"
+        return ""
+
     def line(self, seconds: float) -> str:
-        """All of it, for a log; the time left is said while something is read and something is not."""
+        """All of it, for a log."""
         told = f"{self.words}, {size(self.read)} of {size(self.bytes)} read after {_minutes(seconds)}"
-        if 0 < self.read < self.bytes and not self._doing:
-            told += f", about {_minutes(seconds * (self.bytes - self.read) / self.read)} left to read"
-        return told
+        return f"{told}, {self.left}" if self.left else told
 
 
 def _minutes(seconds: float) -> str:
@@ -122,29 +145,32 @@ class Shown(Counted):
     def __init__(self, bars: Bars) -> None:
         super().__init__()
         self._bars = bars
-        self._task = bars.add_task(self.words, total=None)
+        self._task = bars.add_task(self.words, total=None, told=self)
 
-    def total(self, total_bytes: int, replicas: int) -> None:
-        """The bar gets its length."""
-        super().total(total_bytes, replicas)
-        self._bars.update(self._task, total=total_bytes, description=self.words)
+    def _redraw(self) -> None:
+        self._bars.update(self._task, total=self.bytes or None, completed=self.read, description=self.words)
+
+    def again(self, more_bytes: int) -> None:
+        """The bar gets longer."""
+        super().again(more_bytes)
+        self._redraw()
 
     def advance(self, read_bytes: int) -> None:
         """The bar grows."""
         super().advance(read_bytes)
-        self._bars.update(self._task, advance=read_bytes, description=self.words)
+        self._redraw()
 
     def doing(self, words: str) -> None:
-        """The words change."""
+        """The words change; the bar gets its length when nothing else goes on any more."""
         super().doing(words)
-        self._bars.update(self._task, description=self.words)
+        self._redraw()
 
     def done(self, parts: int, of: int) -> None:
         """The words count."""
         super().done(parts, of)
-        self._bars.update(self._task, description=self.words)
+        self._redraw()
 
     def judged(self, replicas: int) -> None:
         """The words count."""
         super().judged(replicas)
-        self._bars.update(self._task, description=self.words)
+        self._redraw()

@@ -115,14 +115,19 @@ class Watched(Silent):
         self.expected = 0
         self.replicas = 0
         self.read = 0
+        self.steps: list[int] = []
         self.partitions: list[tuple[str | None, int | None]] = []
 
     def total(self, total_bytes: int, replicas: int) -> None:
         self.expected = total_bytes
         self.replicas = replicas
 
+    def again(self, more_bytes: int) -> None:
+        self.expected += more_bytes
+
     def advance(self, read_bytes: int) -> None:
         self.read += read_bytes
+        self.steps.append(self.read)
 
     def partition(self, topic: str | None, partition: int | None) -> None:
         self.partitions.append((topic, partition))
@@ -139,6 +144,24 @@ def test_progress_tells_every_byte_and_every_partition(sample: Callable[[str], P
     audit(dump, AuditConfig(engine="local"), by_local)
     assert by_spark.read == by_spark.expected > 0
     assert sorted(map(repr, by_spark.partitions)) == sorted(map(repr, by_local.partitions))
+
+
+@pytest.mark.usefixtures("spark")
+def test_progress_moves_while_sessions_are_followed_and_while_tasks_read(
+    sample: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from auditor.engines.spark import packs
+
+    monkeypatch.setattr(packs, "SMALLEST_TASK", 1)
+    monkeypatch.setattr(plan_traces, "TRACE_BYTES", 9 << 10)
+    watched = Watched()
+    dump = sample("clean_2_8")
+    audit(dump, AuditConfig(engine="spark"), watched)
+    once = prepare(gather(dump), AuditConfig()).bytes
+    assert watched.expected > once, "request logs are read twice, and said to be"
+    assert watched.steps[0] <= watched.expected - once, "nothing else is read before their sessions are known"
+    assert watched.steps[-1] == watched.read == watched.expected
+    assert len(watched.steps) > 1
 
 
 @pytest.mark.slow

@@ -11,6 +11,9 @@ class Progress(Protocol):
     def total(self, total_bytes: int, replicas: int) -> None:
         """So many bytes of so many replicas will be read."""
 
+    def again(self, more_bytes: int) -> None:
+        """So many of them will be read once more."""
+
     def advance(self, read_bytes: int) -> None:
         """So many more bytes were read."""
 
@@ -31,6 +34,9 @@ class Silent:
     """Progress that nobody watches."""
 
     def total(self, total_bytes: int, replicas: int) -> None:
+        """Nobody is told."""
+
+    def again(self, more_bytes: int) -> None:
         """Nobody is told."""
 
     def advance(self, read_bytes: int) -> None:

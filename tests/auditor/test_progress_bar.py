@@ -57,12 +57,36 @@ def test_off_a_terminal_a_line_comes_now_and_then_and_none_after_the_end() -> No
 
 
 def test_the_time_left_is_that_of_what_is_unread() -> None:
-    told = Counted()
-    told.total(400, 2)
+    now = [0.0]
+    told = Counted(lambda: now[0])
+    told.total(300, 5)
+    told.doing("starting Spark")
+    now[0] = 30
+    told.again(100)
+    told.doing("following fetch sessions")
     told.advance(100)
-    assert told.line(90).endswith("read after 2 min, about 4 min left to read")
+    now[0] = 120
+    assert told.line(120).endswith("100 B of 400 B read after 2 min, about 4 min left to read")
+    told.doing("")
     told.advance(300)
-    assert told.line(90).endswith("read after 2 min")
+    assert told.line(120).endswith("400 B of 400 B read after 2 min")
+
+
+def test_the_time_left_is_that_of_what_is_unjudged_once_something_is_judged() -> None:
+    now = [0.0]
+    told = Counted(lambda: now[0])
+    told.total(100, 5)
+    told.advance(90)
+    now[0] = 10
+    told.judged(1)
+    assert told.left == "about 1 s left to read"
+    now[0] = 50
+    told.judged(1)
+    assert told.left == "about 2 min left"
+    told.judged(3)
+    assert told.left == "about 6 s left to read"
+    told.advance(10)
+    assert told.left == ""
 
 
 def test_a_short_run_off_a_terminal_says_nothing() -> None:

@@ -27,7 +27,7 @@ from auditor.engines.progress import Progress
 from auditor.engines.reading import Stretch, UnitReader, stretch_of
 from auditor.engines.settle import settle
 from auditor.engines.spark.job import UNSEEN, WatchedJob
-from auditor.engines.spark.known import JudgedSoFar, packed, unpacked
+from auditor.engines.spark.known import JudgedSoFar, ReadSoFar, packed, unpacked
 from auditor.engines.spark.named_facts import TELLS_NAMES, heard, named
 from auditor.engines.spark.packs import packs_of
 from auditor.engines.told.broker_settings import informed
@@ -86,19 +86,18 @@ def run(
     placed = [replace(unit, dump=dump) for unit in sorted(units, key=lambda unit: unit.topic is not None)]
     packs = packs_of(placed, session.sparkContext.defaultParallelism)
     shipped = session.sparkContext.broadcast([pack.units for pack in packs])
-    watched = WatchedJob(session=session, progress=progress, sizes=(), dump=dump)
-    progress.doing("following fetch sessions through request logs")
-    sessions = session.sparkContext.broadcast(_sessions(session, placed, watched))
+    watched = WatchedJob(session=session, progress=progress, dump=dump)
+    sessions = session.sparkContext.broadcast(_sessions(placed, watched))
     progress.doing("")
-    facts = _read(session, shipped, sessions, surroundings, selection).persist(StorageLevel.MEMORY_AND_DISK)
+    read = ReadSoFar(session.sparkContext, [pack.size for pack in packs])
+    facts = _read(session, shipped, sessions, surroundings, selection, read).persist(StorageLevel.MEMORY_AND_DISK)
     judged = JudgedSoFar(session.sparkContext)
     kept: DataFrame | None = None
     # Judges take batches as small as readers make them: a fact may be large.
     rows = session.conf.get(BATCH_ROWS) or str(FACTS_A_BATCH)
     session.conf.set(BATCH_ROWS, str(FACTS_A_BATCH))
     try:
-        reading = WatchedJob(session=session, progress=progress, sizes=tuple(pack.size for pack in packs), dump=dump)
-        of_clusters = reading.run(lambda: _of_clusters(facts))
+        of_clusters = replace(watched, read=read).run(lambda: _of_clusters(facts))
         told = informed(surroundings, of_clusters)
         progress.doing("judging")
         topics = watched.run(lambda: heard(units, of_clusters, facts, selection))
@@ -124,20 +123,27 @@ def run(
         sessions.unpersist()
 
 
-def _sessions(session: SparkSession, units: Sequence[ReadUnit], job: WatchedJob) -> dict[Stretch, SessionState]:
+def _sessions(units: Sequence[ReadUnit], job: WatchedJob) -> dict[Stretch, SessionState]:
     """The fetch sessions before every stretch of a request log that follows another one."""
     first = followed(units)
     if not first:
         return {}
+    job.progress.again(sum(unit.bytes for unit in first))
+    job.progress.doing("following fetch sessions through request logs")
+    session = job.session
     shipped = session.sparkContext.broadcast(first)
+    read = ReadSoFar(session.sparkContext, [unit.bytes for unit in first])
 
     def fold(batches: ArrowBatches) -> ArrowBatches:
         for batch in batches:
-            effects = [folded(shipped.value[number]) for number in batch.column(0).to_pylist()]
+            numbers = batch.column(0).to_pylist()
+            effects = [folded(shipped.value[number]) for number in numbers]
             yield pa.RecordBatch.from_arrays([batch.column(0), pa.array(effects, pa.binary())], schema=EFFECTS)
+            for number in numbers:
+                read.tell(number)
 
     effects = session.range(0, len(first), 1, len(first)).mapInArrow(fold, spark_schema(EFFECTS))
-    rows = job.run(effects.collect)
+    rows = replace(job, read=read).run(effects.collect)
     shipped.unpersist()
     return dict(joined(units, {stretch_of(first[row.place]): bytes(row.effect) for row in rows}))
 
@@ -160,11 +166,12 @@ def _read(
     sessions: Broadcast[dict[Stretch, SessionState]],
     surroundings: Mapping[str | None, Surroundings],
     selection: Selection,
+    read: ReadSoFar,
 ) -> DataFrame:
     """The table of facts, as a plan that has not run yet."""
     tasks = len(packs.value)
     levels = {cluster: around.level for cluster, around in surroundings.items()}
-    reader = _reader(packs, sessions, levels, selection)
+    reader = _reader(packs, sessions, levels, selection, read)
     return session.range(0, tasks, 1, tasks).mapInArrow(reader, spark_schema(FACTS))
 
 
@@ -194,11 +201,13 @@ def _reader(
     sessions: Broadcast[dict[Stretch, SessionState]],
     levels: Mapping[str | None, Level],
     selection: Selection,
+    so_far: ReadSoFar,
 ) -> Callable[[ArrowBatches], ArrowBatches]:
     def read(batches: ArrowBatches) -> ArrowBatches:
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 yield from _facts(packs.value[number], UnitReader(sessions.value), levels, selection)
+                so_far.tell(number)
 
     return read
 

@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 from auditor.config import ConfigError
 from auditor.engines.progress import Progress
+from auditor.engines.spark.known import ReadSoFar
 
 POLL_SECONDS: Final = 0.2
 UNSEEN: Final = "this executor does not see the dump"
@@ -29,9 +30,9 @@ class WatchedJob:
 
     session: SparkSession
     progress: Progress
-    sizes: tuple[int, ...]
-    """Bytes that each reading task reads; empty for a job that reads nothing of the dump for the first time."""
     dump: str
+    read: ReadSoFar | None = None
+    """What the tasks of a job that reads tell; the parts of another job are counted."""
 
     def run(self, work: Callable[[], Outcome]) -> Outcome:
         """Run the job to its end in a thread of its own, so that an interrupt is heard at once."""
@@ -42,15 +43,15 @@ class WatchedJob:
         args = (lambda: outcomes.append(work()), group, failures)
         thread = InheritableThread(target=self._guarded, args=args, session=self.session)
         # An interrupt in the midst of a word to the JVM breaks the connection: this thread never asks, it only waits.
-        done = [(0, 0)]
-        watcher = InheritableThread(target=self._watch, args=(group, finished, done), session=self.session)
+        parts = [(0, 0)]
+        watcher = InheritableThread(target=self._watch, args=(group, finished, parts), session=self.session)
         thread.start()
         watcher.start()
         told = 0
         try:
             while thread.is_alive():
                 thread.join(POLL_SECONDS)
-                told = self._tell(told, done[0])
+                told = self._tell(told, parts[0])
         except BaseException:
             self.session.sparkContext.cancelJobGroup(group)
             raise
@@ -59,12 +60,12 @@ class WatchedJob:
             watcher.join()
         if failures:
             raise explained(failures[0], self.dump) from failures[0]
-        self._tell(told, (len(self.sizes), len(self.sizes)))
+        self._tell(told, parts[0])
         return outcomes[0]
 
-    def _watch(self, group: str, finished: Event, done: list[tuple[int, int]]) -> None:
-        while not finished.wait(POLL_SECONDS):
-            done[0] = self._first_stage(group) if self.sizes else self._all_stages(group)
+    def _watch(self, group: str, finished: Event, parts: list[tuple[int, int]]) -> None:
+        while self.read is None and not finished.wait(POLL_SECONDS):
+            parts[0] = self._parts(group)
 
     def _guarded(self, work: Callable[[], object], group: str, failures: list[Exception]) -> None:
         try:
@@ -73,26 +74,24 @@ class WatchedJob:
         except Exception as error:  # noqa: BLE001 - it is raised again, explained, by the thread that waits
             failures.append(error)
 
-    def _tell(self, told: int, tasks: tuple[int, int]) -> int:
+    def _tell(self, told: int, parts: tuple[int, int]) -> int:
         """What was done since: bytes where the job reads, else tasks."""
-        done, known = tasks
-        if self.sizes and done > told:
-            self.progress.advance(sum(self.sizes[told:done]))
-        elif known and not self.sizes:
-            self.progress.done(done, known)
-        return max(told, done)
+        if self.read is None:
+            done, known = parts
+            if known:
+                self.progress.done(done, known)
+            return told
+        read = self.read.bytes
+        if read > told:
+            self.progress.advance(read - told)
+        return read
 
-    def _first_stage(self, group: str) -> tuple[int, int]:
-        """Finished tasks of the reading stage, which is the first one of the job, and how many it has."""
-        tracker, stages = self.session.sparkContext.statusTracker(), self._stages(group)
-        reading = tracker.getStageInfo(min(stages)) if stages else None
-        return (reading.numCompletedTasks, reading.numTasks) if reading else (0, 0)
-
-    def _all_stages(self, group: str) -> tuple[int, int]:
-        """The same of all stages that run or have run."""
+    def _parts(self, group: str) -> tuple[int, int]:
+        """Finished tasks of all stages that run or have run, and how many they are; some stages are skipped."""
         tracker = self.session.sparkContext.statusTracker()
         known = [info for stage in self._stages(group) if (info := tracker.getStageInfo(stage)) is not None]
-        return sum(info.numCompletedTasks for info in known), sum(info.numTasks for info in known)
+        begun = [info for info in known if info.numCompletedTasks or info.numActiveTasks]
+        return sum(info.numCompletedTasks for info in begun), sum(info.numTasks for info in begun)
 
     def _stages(self, group: str) -> list[int]:
         tracker = self.session.sparkContext.statusTracker()

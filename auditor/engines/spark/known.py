@@ -1,23 +1,24 @@
-"""The verdicts that tasks have reached so far: what an interrupted run still can tell.
+"""What tasks have read and judged so far: what somebody who watches is told, and an interrupted run still can tell.
 
-They travel beside the table of verdicts, with each task that ends well: a job that is cancelled leaves no table behind.
+It travels beside the tables, with each task that ends well: a job that is cancelled leaves no table behind.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, TypeVar
 
 import pyarrow as pa
 from pyspark import SparkContext
-from pyspark.accumulators import AccumulatorParam
+from pyspark.accumulators import Accumulator, AccumulatorParam
 
 from parsers.tables import arrow_schema, from_arrow, to_arrow
 from rules.verdict import PartitionVerdict
 
 SCHEMA: Final = arrow_schema(PartitionVerdict)
 Place = tuple[str | None, str | None, int | None]
+Told = TypeVar("Told")
 
 
 def packed(verdicts: Sequence[PartitionVerdict]) -> bytes:
@@ -30,24 +31,41 @@ def unpacked(verdicts: bytes) -> list[PartitionVerdict]:
     return from_arrow(pa.ipc.read_record_batch(zlib.decompress(verdicts), SCHEMA), PartitionVerdict)
 
 
-class _Heap(AccumulatorParam[list[bytes]]):
+class _Heap(AccumulatorParam[list[Told]]):
     """Lists laid together."""
 
-    def zero(self, value: list[bytes]) -> list[bytes]:
+    def zero(self, value: list[Told]) -> list[Told]:
         """Nothing yet."""
         return value[:0]
 
-    def addInPlace(self, value1: list[bytes], value2: list[bytes]) -> list[bytes]:  # noqa: N802 - pyspark's names
+    def addInPlace(self, value1: list[Told], value2: list[Told]) -> list[Told]:  # noqa: N802 - pyspark's names
         """Both, in the order of their coming."""
         value1.extend(value2)
         return value1
+
+
+class ReadSoFar:
+    """Filled by reading tasks, asked by the driver while they run."""
+
+    def __init__(self, context: SparkContext, sizes: Sequence[int]) -> None:
+        self._heap: Accumulator[list[int]] = context.accumulator([], _Heap())
+        self._sizes = sizes
+
+    def tell(self, task: int) -> None:
+        """On an executor: a task has read all of its share; it counts when the task ends well."""
+        self._heap.add([task])
+
+    @property
+    def bytes(self) -> int:
+        """On the driver: the shares that were read, each once: a task that ran twice has told it twice."""
+        return sum(self._sizes[task] for task in set(self._heap.value))
 
 
 class JudgedSoFar:
     """Filled by the tasks, read by the driver when it is interrupted."""
 
     def __init__(self, context: SparkContext) -> None:
-        self._heap = context.accumulator([], _Heap())
+        self._heap: Accumulator[list[bytes]] = context.accumulator([], _Heap())
         self._given: set[Place] = set()
 
     def tell(self, verdicts: bytes) -> None:
