@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, Literal
@@ -200,19 +200,6 @@ NO_BEARING: Final = Bearing()
 
 
 _RANGE: Final = re.compile(r"(?:(offsets) )?\[(\d{1,20}), (\d{1,20})\)")
-
-
-def numbered(noun: str, values: Sequence[object]) -> str:
-    """Things that bear numbers, in words: broker 1; brokers 1, 2 and 3; no broker."""
-    if len(values) < 2:  # noqa: PLR2004 - one thing, or none
-        return f"{noun} {values[0]}" if values else f"no {noun}"
-    return f"{noun}s {', '.join(map(str, values[:-1]))} and {values[-1]}"
-
-
-def any_of(noun: str, values: Sequence[object]) -> str:
-    """Things of which any is meant: broker 1; broker 1, 2 or 3."""
-    *most, last = values
-    return f"{noun} {', '.join(map(str, most))} or {last}" if most else f"{noun} {last}"
 
 
 def capital(words: str) -> str:

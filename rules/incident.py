@@ -9,9 +9,10 @@ from itertools import pairwise
 from typing import Final
 
 from rules.chain import Place, Step, chain, place_of
-from rules.finding import NO_BEARING, Bearings, Change, Finding, Severity, capital, numbered
+from rules.finding import NO_BEARING, Bearings, Change, Finding, Severity, capital
 from rules.loss.incurred import Loss
 from rules.protocol.steps import StepLimit
+from rules.words import numbered
 
 DISK_FAMILIES: Final = ("SEG", "EPOCH", "HW")
 DAMAGED_PARTITIONS: Final = 3

@@ -8,7 +8,7 @@ from typing import Final
 from rules.advice import Advice
 from rules.availability.account import Availability
 from rules.counterfactual import Counterfactual
-from rules.finding import Finding, numbered
+from rules.finding import Finding
 from rules.history.clocks import ClockOffset
 from rules.history.milestones import Milestone
 from rules.loss.incurred import Loss
@@ -16,6 +16,7 @@ from rules.loss.unbilled import Unbilled
 from rules.replicas.share import PartitionShare
 from rules.replicas.topic_names import UnnamedTopicId
 from rules.timeline.values import DrawnHistory
+from rules.words import numbered
 from rules.zoom.ranges import UnreadFile
 
 

@@ -50,9 +50,10 @@ TABLES: Final = ("parsers.tables.**", "parsers.provenance")
 FORMAT_BASE: Final = (*TABLES, "parsers.refusal", "parsers.files", "parsers.wire")
 FACTS: Final = "rules.facts.**"
 CHRONICLE: Final = "rules.chronicle.**"
+WORDS: Final = "rules.words"
 EVIDENCE: Final = (
     "rules.evidence", "rules.asked_once", FACTS, CHRONICLE, "rules.history.**", "rules.replicas.**", "rules.replay.**",
-    "rules.settings", "rules.thresholds", "rules.unwritten.**", "rules.zoom.aftermath", "rules.zoom.ranges",
+    "rules.settings", "rules.thresholds", "rules.unwritten.**", "rules.zoom.aftermath", "rules.zoom.ranges", WORDS,
 )  # fmt: skip
 """`rules.evidence` and the frozen parts it is made of."""
 NARROW: Final = ("rules.narrow.**", "rules.zoom.compare")
@@ -70,6 +71,7 @@ LAWS: Final = (
         says="the simulator is made of rules.protocol: it judges nothing and reads nothing",
         ours=("rules.simulator.**", "rules.event_lines", "rules.protocol.**"),
     ),
+    Law(modules=(WORDS,), says="words stand on the standard library"),
     Law(
         modules=("rules.event_lines",),
         says="the grammar of event lines, of sketches and of scripts, stands on the standard library",
@@ -126,11 +128,11 @@ LAWS: Final = (
         says="a leader's high watermark is recomputed from its reign, not from other replicas' courses",
         ours=(
             *("rules.replay.leading.**", "rules.replay.reign.**", "rules.history.**", "rules.protocol.**"),
-            "rules.settings",
+            *("rules.settings", "rules.words"),
         ),
     ),
     Law(
-        modules=tuple(pattern for pattern in EVIDENCE if pattern not in (FACTS, CHRONICLE)),
+        modules=tuple(pattern for pattern in EVIDENCE if pattern not in (FACTS, CHRONICLE, WORDS)),
         says="evidence is made of facts and statements: rules.protocol and parsers.tables/provenance, never a frame",
         ours=(*EVIDENCE, "rules.protocol.**", *TABLES),
     ),
@@ -244,7 +246,7 @@ LAWS: Final = (
         says="the report's model is made of what the judges say, and of what a policy makes of it",
         ours=(
             *("auditor.report.placed", "auditor.report.policy_outcome"),
-            *("rules.finding", "rules.verdict", "rules.incident", "rules.counterfactual"),
+            *("rules.words", "rules.finding", "rules.verdict", "rules.incident", "rules.counterfactual"),
             *("rules.loss.**", "rules.replicas.remote", "rules.advice", "rules.availability.account"),
             *("rules.history.milestones", "rules.history.clocks", "rules.timeline.values"),
         ),
@@ -258,7 +260,7 @@ LAWS: Final = (
     Law(
         modules=("auditor.report.**",),
         says="a renderer sees auditor.report and rules.{finding,sketch}, never engines, parsers or pyspark",
-        ours=("auditor.report.**", "rules.finding", *SKETCH),
+        ours=("auditor.report.**", "rules.finding", "rules.words", *SKETCH),
         foreign=("rich",),
     ),
     Law(

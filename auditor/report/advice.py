@@ -28,7 +28,8 @@ from auditor.report.named_places import PLACES_TOLD, listed, told_places
 from auditor.report.plain import plain
 from auditor.report.sheet import Sheet, counted
 from auditor.report.unbilled import sentence as in_words
-from rules.finding import capital, numbered, offsets_told
+from rules.finding import capital, offsets_told
+from rules.words import numbered
 
 SCHEMA_VERSION: Final = 1
 SHOWN: Final = 200

@@ -17,7 +17,8 @@ from auditor.report.model import (
     Portion,
 )
 from auditor.report.sheet import counted, size
-from rules.finding import capital, numbered, offsets_told
+from rules.finding import capital, offsets_told
+from rules.words import numbered
 
 NOBODY: Final = "No broker in this dump still has them."
 NO_DISK: Final = "No disk in this dump could hold a copy."

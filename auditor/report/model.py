@@ -28,6 +28,7 @@ from rules.loss.survivors import Survivor
 from rules.loss.unbilled import Unbilled
 from rules.replicas.remote import RemoteCopy
 from rules.verdict import ReplicaVerdict, Scope
+from rules.words import numbered
 
 __all__ = [
     "Advice", "AuditReport", "Availability", "Candidate", "ClockOffset", "Condition", "Contents", "Counterfactual",
@@ -94,8 +95,7 @@ class MissingReplica:
     @property
     def words(self) -> str:
         """The replica and who else holds the partition, for people."""
-        brokers = "no broker" if not self.held_by else f"broker {' and '.join(map(str, self.held_by))}"
-        return f"{self.topic}-{self.partition} of broker {self.broker} (held by {brokers})"
+        return f"{self.topic}-{self.partition} of broker {self.broker} (held by {numbered('broker', self.held_by)})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +138,7 @@ class AbsentLogs:
     @property
     def words(self) -> str:
         """What was not read, and what that leaves unjudged, for people."""
-        whom = f"broker{'s' * (len(self.brokers) > 1)} {', '.join(map(str, self.brokers))}"
+        whom = numbered("broker", self.brokers)
         if self.kinds == (DISK,):
             return f"no disk was read for {whom}, of which logs are here: what it holds was compared with nothing"
         names = " or ".join(_LOG_WORDS[kind][0] for kind in self.kinds)

@@ -14,7 +14,8 @@ from auditor.report.summary import Action, IncidentEntry, LossTotals, LostRange,
 from auditor.report.summary.conclusion import doubts, extent, read_of
 from auditor.report.summary.perhaps import perhaps_words
 from auditor.report.unbilled import sentence
-from rules.finding import Severity, numbered, offsets_told
+from rules.finding import Severity, offsets_told
+from rules.words import numbered
 
 LINES: Final = 25
 EVERY_LINE: Final = 1 << 62

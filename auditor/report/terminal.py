@@ -14,7 +14,7 @@ from auditor.report.replicas import replica_table
 from auditor.report.screen import screen
 from auditor.report.sheet import COLUMNS, Sheet, counted
 from auditor.report.summary import summary
-from rules.finding import numbered
+from rules.words import numbered
 
 LAST_MOMENT: Final = 253_402_300_800_000
 """Milliseconds up to the end of the year 9999."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from auditor.report.model import AuditReport, PlacedHistory, Unbilled
-from rules.finding import numbered, offsets_told
+from rules.finding import offsets_told
+from rules.words import numbered
 
 
 def unbilled(report: AuditReport) -> list[tuple[PlacedHistory, Unbilled]]:

@@ -21,10 +21,11 @@ from parsers.provenance import Origin, Span
 from parsers.segment import scan_source
 from rules.catalog import BEARINGS
 from rules.evidence import PartitionEvidence
-from rules.finding import RecordsMeant, numbered, offsets_told
+from rules.finding import RecordsMeant, offsets_told
 from rules.loss.survivors import Survivor, survivors
 from rules.narrow.assemble import Surroundings, assemble
 from rules.protocol.offsets import UNDEFINED_EPOCH, without
+from rules.words import numbered
 
 SALVAGEABLE: Final = {rule: bearing.records for rule, bearing in BEARINGS.items() if bearing.records is not None}
 """By the ids of rules, which records their findings mean."""

@@ -7,12 +7,12 @@ from typing import Final
 
 from rules.evidence import PartitionEvidence, Replica
 from rules.facts.stretch import UNOPENED
-from rules.finding import numbered
 from rules.loss.held_by_none import held_by_none
 from rules.protocol.offsets import without
 from rules.replicas.lacked_markers import lacked_markers, transactional_pairs
 from rules.replicas.lost_ends import lost_ends
 from rules.replicas.replica import UNREAD_EPOCHS
+from rules.words import numbered
 
 MARKERS_NAMED: Final = 3
 

@@ -9,15 +9,16 @@ from typing import Final
 from rules.advice.lacking import Held, copies_first, costs, named
 from rules.advice.model import Candidate, Doomed, Gate, Going, Nowhere, OwedCut
 from rules.advice.short_start import short_start
-from rules.advice.unseen import are, not_judged, unseen_restarts
+from rules.advice.unseen import not_judged, unseen_restarts
 from rules.counterfactual import rule_run_by
 from rules.evidence import METADATA_TOPIC, BrokerVersion, PartitionEvidence, Replica
-from rules.finding import any_of, capital, numbered, offsets_told
+from rules.finding import capital, offsets_told
 from rules.loss.incurred import Loss
 from rules.loss.survivors import FADING, Survivor
 from rules.loss.unbilled import Unbilled
 from rules.replicas.electable import vacancy
 from rules.replicas.replica import UNREAD_EPOCHS
+from rules.words import any_of, numbered
 
 ROLLING: Final = "restart all brokers one by one, or change the inter-broker protocol"
 CUTS_NOTHING: Final = "cuts nothing from its log, as the disks stand."
@@ -237,7 +238,7 @@ def _doubted(replicas: Sequence[Replica]) -> str:
     partly = sorted(replica.broker for replica in replicas if replica.unopened)
     if partly:
         logs = "log of" if len(partly) == 1 else "logs of"
-        return f"the {logs} {are(partly)} not here whole"
+        return f"the {logs} {numbered('broker', partly, 'is')} not here whole"
     unread = sorted(replica.broker for replica in replicas if replica.epoch_file.state in UNREAD_EPOCHS)
     return f"the leader-epoch-checkpoint of {numbered('broker', unread)} cannot be read" if unread else ""
 
@@ -247,13 +248,9 @@ def _unknown(rules: Mapping[int, str | None], versions: Mapping[int, BrokerVersi
     open_ = sorted(broker for broker, rule in rules.items() if rule is None)
     unspoken = [broker for broker in open_ if broker in versions and versions[broker].binary is not None]
     silent = [broker for broker in open_ if broker not in unspoken]
-    told = [f"which inter-broker protocol {_who_do(unspoken, 'speak')}"] if unspoken else []
-    told += [f"which versions {_who_do(silent, 'run')}"] if silent else []
+    told = [f"which inter-broker protocol {numbered('broker', unspoken, 'speaks')}"] if unspoken else []
+    told += [f"which versions {numbered('broker', silent, 'runs')}"] if silent else []
     return f"no log tells {', nor '.join(told)}" if told else ""
-
-
-def _who_do(brokers: Sequence[int], verb: str) -> str:
-    return f"{numbered('broker', brokers)} {verb}{'s' * (len(brokers) == 1)}"
 
 
 def _at_risk(replica: Replica) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rules.advice.model import Candidate, Stretch, worth_of
-from rules.finding import any_of, numbered, offsets_told
+from rules.finding import offsets_told
 from rules.loss.survivors import Survivor
 from rules.protocol.offsets import without
+from rules.words import any_of, numbered
 
 Held = tuple[int, Stretch]
 """A broker, and a stretch that it holds and a candidate for leader does not."""

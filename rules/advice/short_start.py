@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from rules.advice.model import Gate
 from rules.evidence import PartitionEvidence, Replica
-from rules.finding import numbered, offsets_told
+from rules.finding import offsets_told
 from rules.loss.told_written import as_it_stopped
+from rules.words import numbered
 
 
 def short_start(replica: Replica, reached: int | None, evidence: PartitionEvidence) -> Gate | None:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rules.advice.model import Gate
-from rules.finding import capital, numbered
+from rules.finding import capital
 from rules.replicas.unread_copies import UnreadCopy
+from rules.words import numbered
 
 MOST: Final = 3
 
@@ -46,8 +47,8 @@ def not_judged(brokers: Sequence[int], copies: Sequence[UnreadCopy]) -> str:
     """Who is assigned and was not judged: broker 3 is assigned, not in this dump,."""
     read = {copy.broker for copy in copies}
     here, away = [b for b in brokers if b in read], [b for b in brokers if b not in read]
-    told = [f"{are(here)} assigned, here and not read,"] if here else []
-    told += [f"{are(away)} assigned, not {'read ' if copies else ''}in this dump,"] if away else []
+    told = [f"{numbered('broker', here, 'is')} assigned, here and not read,"] if here else []
+    told += [f"{numbered('broker', away, 'is')} assigned, not {'read ' if copies else ''}in this dump,"] if away else []
     return capital(" and ".join(told))
 
 
@@ -55,8 +56,3 @@ def named_paths(paths: Sequence[str], word: str = "and") -> str:
     """The first folders of many."""
     shown = [*paths[:MOST], *([f"{len(paths) - MOST} more"] if len(paths) > MOST else [])]
     return f" {word} ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
-
-
-def are(brokers: Sequence[int]) -> str:
-    """Brokers with a verb: broker 1 is; brokers 1 and 2 are."""
-    return f"{numbered('broker', brokers)} {'is' if len(brokers) == 1 else 'are'}"

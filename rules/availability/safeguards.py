@@ -8,11 +8,11 @@ from typing import Final
 
 from rules.availability.account import Safeguard, StateRow
 from rules.evidence import Moment, PartitionEvidence, Setting
-from rules.finding import numbered
 from rules.history.moments import succeeded
 from rules.history.statements import Produced
 from rules.loss.incurred import Loss
 from rules.settings import FACTOR, LAG_TIME, MIN_IN_SYNC, UNCLEAN
+from rules.words import numbered
 
 ACKS: Final = "acks"
 FOR_ALL: Final = -1

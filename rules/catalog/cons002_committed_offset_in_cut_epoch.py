@@ -8,8 +8,9 @@ from dataclasses import replace
 from parsers.tables import BatchHeader, GroupOffset
 from rules.evidence import GroupCommit, PartitionEvidence, Replica
 from rules.facts.stretch import EpochRun
-from rules.finding import Bearing, Exhibit, Severity, Violation, numbered
+from rules.finding import Bearing, Exhibit, Severity, Violation
 from rules.rule import rule
+from rules.words import numbered
 
 
 @rule(

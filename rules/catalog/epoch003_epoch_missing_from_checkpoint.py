@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from parsers.tables import BatchHeader, EpochEntry
 from rules.evidence import PartitionEvidence, Replica
 from rules.facts.stretch import EpochRun
-from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation, numbered
+from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
 from rules.history.moments import OF_SERVER_LOG
 from rules.loss.deleted import deleted
 from rules.protocol.versions import KafkaVersion
@@ -18,6 +18,7 @@ from rules.replicas.without_entry import (
     runs_without_entry,
 )
 from rules.rule import rule
+from rules.words import numbered
 
 
 @rule(

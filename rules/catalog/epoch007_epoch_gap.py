@@ -8,8 +8,9 @@ from typing import Final
 
 from parsers.tables import BatchHeader, EpochEntry
 from rules.evidence import PartitionEvidence, Replica
-from rules.finding import Exhibit, Severity, Undecided, Violation, capital, numbered
+from rules.finding import Exhibit, Severity, Undecided, Violation, capital
 from rules.rule import rule
+from rules.words import numbered
 
 TOLD: Final = 100
 """Missing epochs named one by one behind a known one."""

@@ -6,9 +6,10 @@ from collections.abc import Container, Iterator
 
 from parsers.tables import BrokerEvent, IsrRequest, MetadataChange
 from rules.evidence import LeaderChange, PartitionEvidence
-from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation, numbered
+from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
 from rules.loss.lacked import Lacked, lacked, without_committed
 from rules.rule import rule
+from rules.words import numbered
 
 
 @rule(
@@ -97,10 +98,10 @@ def _outside(change: LeaderChange) -> str:
 
 
 def _eligible(change: LeaderChange) -> str:
-    if len(change.eligible) == 1:
-        return f"the eligible leader replica was broker {change.eligible[0]}, and "
-    brokers = ", ".join(map(str, change.eligible))
-    return f"the eligible leader replicas were brokers {brokers}, and " if brokers else ""
+    if not change.eligible:
+        return ""
+    were = "replica was" if len(change.eligible) == 1 else "replicas were"
+    return f"the eligible leader {were} {numbered('broker', change.eligible)}, and "
 
 
 def _exhibits(change: LeaderChange) -> Iterator[Exhibit]:

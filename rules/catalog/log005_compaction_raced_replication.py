@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, OffsetCheckpoint, RecordRow
 from rules.evidence import PartitionEvidence
-from rules.finding import Exhibit, Severity, Undecided, Violation, numbered, offsets_told
+from rules.finding import Exhibit, Severity, Undecided, Violation, offsets_told
 from rules.replicas.keys_apart import KeysApart
 from rules.replicas.lost_ends import LostEnd, lost_ends
 from rules.rule import rule
+from rules.words import numbered
 
 
 @rule(
@@ -120,7 +121,7 @@ def _never_ends(end: LostEnd, *, live: bool) -> Violation:
 def _open(end: LostEnd) -> Undecided:
     who, passed = f"broker {end.broker}", numbered("broker", end.passed.brokers)
     if end.passed.cleaned is None:
-        why, missing = f"{passed} lack its records", f"the cleaner-offset-checkpoint of {passed}"
+        why, missing = f"{numbered('broker', end.passed.brokers, 'lacks')} its records", f"the cleaner-offset-checkpoint of {passed}"
     elif end.may_follow:
         why = f"the cleaner of {passed} went beyond it, and beyond the end of {who}'s log"
         missing = f"a later copy of {who}'s log"

@@ -1,4 +1,4 @@
-"""LOG007: a directory bears the name of the partition and the id of another topic."""
+"""LOG007: a directory bears the name of the partition and holds what is another's."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from parsers.tables import MetadataChange, SourceRow
 from rules.evidence import PartitionEvidence
-from rules.finding import Severity, Undecided, Violation, numbered
+from rules.finding import Severity, Undecided, Violation
 from rules.rule import rule
+from rules.words import numbered
 
 
 @rule(
@@ -18,7 +19,7 @@ from rules.rule import rule
     message="Broker {broker}'s folder of this partition {holds}. It was compared with no other.",
 )
 def directory_of_another_topic(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
-    """A directory names a topic id that is not this topic's.
+    """A folder of this partition is another topic's, or another partition's.
 
     Proves
     ------

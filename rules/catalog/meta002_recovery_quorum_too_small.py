@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from parsers.tables import ConfigChange, MetadataChange
 from rules.evidence import PartitionEvidence
-from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation, numbered
+from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
 from rules.history.statements import PartitionState
 from rules.rule import rule
 from rules.settings import MIN_IN_SYNC
+from rules.words import numbered
 
 
 @rule(

@@ -7,10 +7,11 @@ from typing import Final
 
 from parsers.tables import BatchHeader, RecordRow
 from rules.evidence import PartitionEvidence
-from rules.finding import Exhibit, Severity, Undecided, Violation, numbered
+from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.replicas.lacked_markers import committed_by_all, lacked_markers, transactional_pairs
 from rules.replicas.markers import MarkerMissing, MarkersApart, markers_apart
 from rules.rule import rule
+from rules.words import numbered
 
 SHOWN: Final = 32
 """Findings of one pair of replicas; the rest is counted in the last one's facts."""

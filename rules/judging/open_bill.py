@@ -10,6 +10,7 @@ from rules.finding import Bearings, Finding
 from rules.loss.incurred import Loss
 from rules.loss.unbilled import Unbilled, as_question
 from rules.verdict import RuleCoverage
+from rules.words import numbered
 
 
 def open_points(
@@ -48,7 +49,7 @@ def unproved(losses: Sequence[Loss]) -> Iterator[RuleCoverage]:
 
 def _perhaps_held(loss: Loss) -> RuleCoverage:
     what = f"[{loss.start_offset}, {loss.end_offset}) of epoch {loss.epoch}"
-    whose = " and ".join(f"broker {broker}" for broker in loss.unread)
+    whose = numbered("broker", loss.unread)
     reason = f"{whose} led after records {what} were left out, and may still have had them"
     missing = f"{whose}'s disk or whole server.log"
     return RuleCoverage(rule="the bill", reason=reason, missing=missing)

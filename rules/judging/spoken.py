@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rules.finding import Violation, capital, numbered, offsets_told, sentences
+from rules.finding import Violation, capital, offsets_told, sentences
+from rules.words import numbered
 
 
 @dataclass(frozen=True, slots=True)

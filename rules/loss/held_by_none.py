@@ -10,7 +10,6 @@ from rules.asked_once import asked_once
 from rules.chronicle.extents import Extents
 from rules.evidence import CRASHED, METADATA_TOPIC, PartitionEvidence, Replica
 from rules.facts.stretch import UNOPENED
-from rules.finding import numbered
 from rules.history.turns import taking_part
 from rules.loss.deleted import deleted
 from rules.loss.left_out import LeftOut, left_out
@@ -19,6 +18,7 @@ from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.replay.shortened import stopped_by_its_log
 from rules.replicas.readable import Ranges, readable, whole_copies
 from rules.replicas.unread_copies import owners
+from rules.words import numbered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

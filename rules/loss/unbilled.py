@@ -9,9 +9,10 @@ from typing import Final
 from rules.chronicle.extents import Extents
 from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import PartitionEvidence
-from rules.finding import Bearings, Finding, numbered
+from rules.finding import Bearings, Finding
 from rules.loss.incurred import Loss
 from rules.protocol.offsets import without
+from rules.words import numbered
 
 NO_EPOCH: Final = "nothing tells their epoch"
 USED_TWICE: Final = "epochs here were used twice"

@@ -13,10 +13,10 @@ from itertools import groupby
 
 from rules.chronicle.reigns import Reign
 from rules.evidence import PartitionEvidence, Replica, epoch_falls, epoch_held
-from rules.finding import numbered
 from rules.history.moments import succeeded
 from rules.history.statements import Produced, Role
 from rules.history.turns import taking_part
+from rules.words import numbered
 
 ANEW = ("log-created", "log-deleted")
 """After these a broker's log may be of another life of its topic."""
@@ -146,15 +146,13 @@ def _doubt(evidence: PartitionEvidence, answer: Produced, *, everywhere: bool) -
         return f"whether the topic was deleted and created again after {who} answered, as its server.log tells"
     away = sorted(taking_part(evidence.moments) - {replica.broker for replica in evidence.current})
     if everywhere and away:
-        return f"the {'log' if len(away) == 1 else 'logs'} of {' and '.join(f'broker {broker}' for broker in away)}"
+        return f"the {'log' if len(away) == 1 else 'logs'} of {numbered('broker', away)}"
     return None
 
 
 def _there(brokers: Sequence[int], offset: int, epoch: int | None, committed: bool) -> str:  # noqa: FBT001 - a fact of a log
     """What stands at an offset in some logs, in words."""
-    one = len(brokers) == 1
-    who = numbered("broker", brokers)
     if epoch is None:
-        return f"{who} {'ends' if one else 'end'} before {offset}"
-    counted = f", which {'it counts' if one else 'they count'} as committed" if committed else ""
-    return f"{who} {'holds' if one else 'hold'} records of epoch {epoch} at {offset}{counted}"
+        return f"{numbered('broker', brokers, 'ends')} before {offset}"
+    counted = f", which {'it counts' if len(brokers) == 1 else 'they count'} as committed" if committed else ""
+    return f"{numbered('broker', brokers, 'holds')} records of epoch {epoch} at {offset}{counted}"

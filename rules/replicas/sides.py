@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rules.replicas.disagreement import Difference
 from rules.replicas.replica import Replica, same_topic
+from rules.words import numbered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,10 +57,9 @@ def _superseded(held: Mapping[int, Replica], start: int) -> tuple[tuple[int, ...
     if not older or min(epochs.values()) < 0:
         return None
     winners = [broker for broker, epoch in epochs.items() if epoch == highest]
-    noun = "broker" if len(winners) == 1 else "brokers"
     return older, (
-        f"broker {_names(older)} holds what epoch {epochs[older[0]]} wrote,"
-        f" {noun} {_names(winners)} what the later epoch {highest} wrote in its place"
+        f"{numbered('broker', older, 'holds')} what epoch {epochs[older[0]]} wrote,"
+        f" {numbered('broker', winners)} what the later epoch {highest} wrote in its place"
     )
 
 
@@ -69,7 +69,9 @@ def _outvoted(agreeing: Mapping[int, frozenset[int]]) -> tuple[tuple[int, ...], 
     majority = max(({broker, *others} for broker, others in agreeing.items()), key=len)
     if len(majority) == 1 or not alone or len(alone) == len(agreeing):
         return None
-    return alone, f"broker {_names(alone)} stands alone, brokers {_names(sorted(majority))} agree"
+    return alone, (
+        f"{numbered('broker', alone, 'stands')} alone, {numbered('broker', sorted(majority), 'agrees')}"
+    )
 
 
 def _lineage(
@@ -97,7 +99,3 @@ def _agreeing(
 
 def _epoch_at(replica: Replica, offset: int) -> int:
     return next((run.epoch for run in replica.log.epochs if run.start_offset <= offset < run.end_offset), -1)
-
-
-def _names(brokers: Iterable[int]) -> str:
-    return " and ".join(map(str, brokers))

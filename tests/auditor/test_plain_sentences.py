@@ -28,6 +28,10 @@ MOST_WORDS = 25
 CASES = sorted(path.parent for path in SAMPLES.glob("*/dump"))
 HOLE = re.compile(r"\{[^}]*\}")
 HALF_OPEN = re.compile(r"\[\d+, \d+\)")
+MISCOUNTED = re.compile(
+    r"\b[Bb]roker \d+(?:, \d+)* and \d+|\b[Bb]rokers \d+\b(?!,| and| or)"
+    r"|\b[Bb]rokers \d+(?:, \d+)* and \d+ (?:is|was|has|holds|stands|lacks|ends|keeps|says)\b"
+)
 UNSAID = re.compile(r"@None|\bNone\b|-1\.\.|\(\)|  +\S")
 
 
@@ -45,7 +49,8 @@ def long_ones(text: str) -> list[str]:
 def complaints(text: str) -> list[str]:
     """Whatever a message must not have."""
     told = [f"{len(part.split())} words: {part}" for part in long_ones(text)]
-    return told + [f"{found[0]!r} in: {text}" for found in (HALF_OPEN.search(text), UNSAID.search(text)) if found]
+    found = (each.search(text) for each in (HALF_OPEN, UNSAID, MISCOUNTED))
+    return told + [f"{each[0]!r} in: {text}" for each in found if each]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
@@ -105,7 +110,10 @@ def test_a_long_sentence_and_a_half_open_range_are_seen() -> None:
     assert long_ones("Word " * 13 + "end. " + "Word " * 13 + "end.") == []
     assert complaints("It holds records [1, 2).") != []
     assert complaints("It ended at @None.") != []
-    assert complaints("It holds offsets 1–2.") == []
+    assert complaints("Broker 2 and 3 holds it.") != []
+    assert complaints("Brokers 2 and 3 holds it.") != []
+    assert complaints("Brokers 2 hold it.") != []
+    assert complaints("It holds offsets 1–2. Brokers 2 and 3 hold it, broker 4 does not.") == []
 
 
 def test_clauses_become_sentences_and_names_keep_their_letters() -> None:

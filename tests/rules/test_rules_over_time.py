@@ -503,7 +503,7 @@ def test_a_clean_election_that_the_controller_recorded_is_not_asked_for() -> Non
 
 def test_an_unclean_election_names_who_was_eligible_right_before_it() -> None:
     drawn = evidence(ELECTED + "t1 leader -1 epoch 1 isr\nt2 leader 2 epoch 2 isr 2")
-    named = "the eligible leader replicas were brokers 1, 3, and "
+    named = "the eligible leader replicas were brokers 1 and 3, and "
     for eligible, said in (((1,), "the eligible leader replica was broker 1, and "), ((1, 3), named), ((), "")):
         moments = (
             replace(m, elr=eligible if m.epoch == 1 else None) if m.kind == "leadership" else m for m in drawn.moments

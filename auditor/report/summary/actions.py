@@ -13,7 +13,8 @@ from auditor.report.placed import Place
 from auditor.report.summary.copies import copies
 from auditor.report.summary.folded_findings import blurred
 from auditor.report.unbilled import to_do
-from rules.finding import NO_WHOLE_COPY, Finding, Severity, numbered, offsets_told
+from rules.finding import NO_WHOLE_COPY, Finding, Severity, offsets_told
+from rules.words import any_of, numbered
 
 Kind = Literal["no-go", "copy", "unknown", "act", "go"]
 ORDER: Final[tuple[Kind, ...]] = ("copy", "no-go", "act", "unknown", "go")
@@ -250,8 +251,8 @@ def _write_again(finding: Finding) -> str:
     """Whose records are to be written again, and under which condition."""
     told = finding.values()
     lacking = told.get("lacking")
-    brokers = [str(broker) for broker in lacking] if isinstance(lacking, tuple | list) else []
-    condition = f"If broker {' or '.join(brokers)} is let lead, producers" if brokers else "Producers"
+    brokers = tuple(lacking) if isinstance(lacking, tuple | list) else ()
+    condition = f"If {any_of('broker', brokers)} is let lead, producers" if brokers else "Producers"
     records = f"the records of {told.get('epochs')} again that broker {told.get('leader')} acknowledged"
     return f"{condition} must write {records}."
 

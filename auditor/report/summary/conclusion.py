@@ -13,7 +13,8 @@ from auditor.report.summary.incidents import IncidentEntry, incident_entries
 from auditor.report.summary.totals import LossTotals, totals
 from auditor.report.summary.unseen import Unseen, unseen
 from auditor.report.unbilled import unbilled
-from rules.finding import Finding, Severity, numbered
+from rules.finding import Finding, Severity
+from rules.words import numbered
 
 SEVERITIES = ("critical", "high", "medium", "low")
 

@@ -9,7 +9,8 @@ from typing import Final, Literal
 from auditor.report.alike import AlikePoints, alike_points
 from auditor.report.model import AuditReport, Coverage, RefusalLine
 from auditor.report.sheet import counted, size
-from rules.finding import capital, numbered
+from rules.finding import capital
+from rules.words import numbered
 
 Kind = Literal["stopped", "brokers", "replicas", "unread", "question", "logs", "names", "deeper"]
 MISSING_SHOWN: Final = 6
@@ -136,7 +137,7 @@ def _contradicted(coverage: Coverage) -> Iterator[str]:
         brokers.setdefault((release.given, release.told), []).append(release.broker)
     for (given, told), whose in brokers.items():
         logs = "the log" if len(whose) == 1 else "the logs"
-        says = f"{numbered('broker', whose)} {'says' if len(whose) == 1 else 'say'}"
+        says = numbered("broker", whose, "says")
         yield f"--kafka-version says {given}, {logs} of {says} {told}. The release that was given is taken."
 
 

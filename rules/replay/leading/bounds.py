@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rules.protocol.offsets import Offset
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
 from rules.replay.leading.tracks import NEVER, RemoteEndBounds
+from rules.words import numbered
 
 
 def between(low: Bound, high: Bound | None) -> ExpectedHighWatermark:
@@ -28,7 +29,7 @@ def why_counted(counted: Sequence[RemoteEndBounds], reached: int) -> str:
     """Why a leader's high watermark is at least an offset."""
     if not counted:
         return f"nobody else was counted, and the leader held offset {reached - 1}"
-    names = " and ".join(f"broker {remote.broker}" for remote in counted)
+    names = numbered("broker", [remote.broker for remote in counted])
     return f"every replica that counts ({names}) had asked for offset {reached} or beyond"
 
 

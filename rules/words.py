@@ -1,0 +1,24 @@
+"""Things that bear numbers, in words: the one place that knows when a noun and its verb are plural."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+_PLURAL: Final = {"is": "are", "was": "were", "has": "have", "does": "do"}
+
+
+def numbered(noun: str, values: Collection[object], verb: str = "") -> str:
+    """What bears these numbers, and does something: broker 1 holds; brokers 1, 2 and 3 hold; no broker holds."""
+    *most, last = values or ("",)
+    if not most:
+        named, does = (f"{noun} {last}" if values else f"no {noun}"), verb
+    else:
+        named, does = f"{noun}s {', '.join(map(str, most))} and {last}", _PLURAL.get(verb, verb.removesuffix("s"))
+    return f"{named} {does}" if verb else named
+
+
+def any_of(noun: str, values: Collection[object]) -> str:
+    """Things of which any is meant: broker 1; broker 1, 2 or 3."""
+    *most, last = values
+    return f"{noun} {', '.join(map(str, most))} or {last}" if most else f"{noun} {last}"

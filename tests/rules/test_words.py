@@ -1,0 +1,28 @@
+"""Things that bear numbers are counted: one noun, its plural, and the verb that goes with either."""
+
+from __future__ import annotations
+
+import pytest
+
+from rules.words import any_of, numbered
+
+
+@pytest.mark.parametrize(
+    ("brokers", "verb", "words"),
+    [
+        ((), "holds", "no broker holds"),
+        ((2,), "", "broker 2"),
+        ((2,), "holds", "broker 2 holds"),
+        ((2, 3), "holds", "brokers 2 and 3 hold"),
+        ([1, 2, 3], "has", "brokers 1, 2 and 3 have"),
+        ((1, 2), "is", "brokers 1 and 2 are"),
+        ((1, 2), "", "brokers 1 and 2"),
+    ],
+)
+def test_a_verb_goes_with_its_noun(brokers: tuple[int, ...], verb: str, words: str) -> None:
+    assert numbered("broker", brokers, verb) == words
+
+
+def test_any_of_several_is_one() -> None:
+    told = [any_of("broker", own) for own in ((1,), (1, 2), (1, 2, 3))]
+    assert told == ["broker 1", "broker 1 or 2", "broker 1, 2 or 3"]
