@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from rules.finding import sentences
 from rules.signatures.cutting import CUTTING
 from rules.signatures.electing import ELECTING
 from rules.signatures.fetching import FETCHING
@@ -28,7 +29,7 @@ def reach() -> str:
     lines = [f"Told, {len(told)} defects, of brokers of these releases:", ""]
     lines += [f"- {row.defect}, {row.title} ({row.reach})" for row in told]
     lines += ["", f"Not told, {len(untold)} defects, and why:", ""]
-    lines += [f"- {row.defect}, {row.title}: {row.because}" for row in untold]
+    lines += [f"- {row.defect}, {row.title}. {sentences(row.because)}" for row in untold]
     return "\n".join(lines)
 
 

@@ -21,7 +21,7 @@ UNTOLD: Final = (
     UnseenDefect(
         defect="KAFKA-2334",
         title="a client is told a smaller end of the log after an election",
-        because="until 2.2 a lower high watermark after an election is lawful, and which clients took it for the log's"
+        because="until 2.2 a lower high watermark after an election is lawful; which clients took it for the log's"
         " end stands in requests that are not read",
     ),
     UnseenDefect(
@@ -76,7 +76,7 @@ UNTOLD: Final = (
     UnseenDefect(
         defect="KAFKA-16297",
         title="a replica that was moved between log dirs is promoted by nobody",
-        because="in every move the controllers are told the new log dir before the replica lies there: a copy of that"
+        because="in every move the controllers are told the new log dir before the replica lies there; a copy of that"
         " moment shows the same",
     ),
 )

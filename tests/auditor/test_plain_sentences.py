@@ -38,7 +38,7 @@ UNSAID = re.compile(r"@None|\bNone\b|-1\.\.|\(\)|  +\S")
 def split(text: str) -> list[str]:
     """The sentences of a text: a stop before a capital ends one."""
     flat = re.sub(r"\s+", " ", text).strip()
-    return [part for part in re.split(r"(?<=[.!?])\s+(?=[A-Z`*(\"]|[a-z]+\.[a-z])", flat) if part]
+    return [part for part in re.split(r"(?<=[.!?])\s+(?=[A-Z0-9`*(\"]|[a-z]+\.[a-z])", flat) if part]
 
 
 def long_ones(text: str) -> list[str]:
@@ -103,6 +103,43 @@ def test_the_help_of_every_command_and_option_is_plain() -> None:
     helps += [getattr(parameter, "help", None) or "" for command in commands for parameter in command.params]
     assert len(helps) > len(commands)
     assert [part for words in helps for part in long_ones(words)] == []
+
+
+LISTS = re.compile(r"\[\w+\]\(\w+\.md\)[,.]?\s*|^.*\bNeeds:.*$", re.MULTILINE)
+DOCS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")))
+FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+INDENTED = re.compile(r"^    \S.*$", re.MULTILINE)
+BEGINS = re.compile(r"\s*(?:\||#|>|[-*] |\d+\. )")
+
+
+def prose(markdown: str) -> Iterator[str]:
+    """Paragraphs, entries of lists and cells of tables; what is code is no sentence."""
+    told = ""
+    for line in LISTS.sub("", INDENTED.sub("", FENCED.sub("", markdown))).replace("**", "").splitlines():
+        if line.startswith("|"):
+            yield from (cell.strip() for cell in line.strip("|").split(" | "))
+        elif not line.strip() or BEGINS.match(line):
+            yield told
+            told = BEGINS.sub("", line, count=1)
+        else:
+            told += f" {line}"
+    yield told
+
+
+@pytest.mark.parametrize("page", DOCS)
+def test_a_document_speaks_in_short_sentences(page: str) -> None:
+    said = list(prose((ROOT / page).read_text(encoding="utf-8")))
+    assert len(said) > 1
+    assert [part for words in said for part in long_ones(words)] == []
+
+
+def test_a_long_sentence_of_a_document_is_seen_wherever_it_stands() -> None:
+    long = "Word " * 25 + "end."
+    in_lines = long.replace(" ", "\n")
+    for page in (long, f"- Yes.\n- {long}", f"| a | {long} |", in_lines, f"# {long}", f"No.\n\n1. {long}"):
+        assert [part for words in prose(page) for part in long_ones(words)] == [long]
+    for page in (f"```\n{long}\n```", f"    {long}", "Word " * 20 + "end. " + "Word " * 20):
+        assert [part for words in prose(page) for part in long_ones(words)] == []
 
 
 def test_a_long_sentence_and_a_half_open_range_are_seen() -> None:

@@ -44,10 +44,10 @@ def line(name: str, replays: Sequence[Replay]) -> str:
 
 HEAD: Final = """# How tight the replay is
 
-Of every high watermark that a leader told a follower or a consumer in the recordings under `sample_logs/`, the replay
-says what it must have been, without looking at any high watermark that anybody told. All that were told lie between the
-bounds. Bounded are those of which the evidence sets both sides, exact those of which both are the same offset; widths
-are in offsets. `python -m tests.benchmarks.replay_tightness --markdown` writes this page, and a test holds it.
+The recordings under `sample_logs/` hold high watermarks that leaders told followers and consumers. The replay says of
+each what it must have been, without looking at any that anybody told. All that were told lie between the bounds.
+Bounded are those of which the evidence sets both sides, exact those of which both are the same offset; widths are in
+offsets. `python -m tests.benchmarks.replay_tightness --markdown` writes this page, and a test holds it.
 
 | recording | told | bounded | exact | of those bounded | mean width | median width |
 |---|--:|--:|--:|--:|--:|--:|"""
