@@ -176,6 +176,8 @@ class Bearing:
     """Whether it concerns consumer groups, which the fact `groups` names."""
     records: RecordsMeant | None = None
     """Null where its offsets are no records that could be copied."""
+    uncounted: str = ""
+    """The fact that says whether records may be lost by what it found that nothing counts; a bill may count them."""
 
     def asked_of(self, finding: Finding) -> str:
         """What a person has to do about a finding."""

@@ -80,8 +80,10 @@ def lost_words(told: Summary) -> Iterator[str]:
     yield from () if told.lost is None else _lost(told.lost)
     yield from (sentence(gone, f"{history.topic}-{history.partition}") for history, gone in told.unbilled)
     known = told.unbilled or (told.lost is not None and told.lost.for_good)
-    perhaps = f"{PERHAPS} more in" if known else f"{PERHAPS} in"
-    yield from (f"{perhaps} {words}" for words in perhaps_words(told.perhaps))
+    perhaps = f"{PERHAPS} more" if known else PERHAPS
+    if told.at_stake is not None:
+        yield f"{perhaps}: {told.at_stake.words}"
+    yield from (f"{perhaps} in {words}" for words in perhaps_words(told.perhaps))
 
 
 def _lost(lost: LossTotals) -> Iterator[str]:

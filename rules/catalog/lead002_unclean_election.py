@@ -19,7 +19,7 @@ from rules.words import numbered
     law="LeaderCandidateCompleteness",
     message="Broker {leader} was elected for epoch {epoch} {outside}. {cost:.}",
     implied_by=("CONF001",),
-    bearing=Bearing(change="unclean election"),
+    bearing=Bearing(change="unclean election", uncounted="uncounted"),
 )
 def unclean_election(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A broker was elected that was neither in sync nor eligible.
@@ -76,6 +76,7 @@ def _violation(change: LeaderChange, cost: Lacked) -> Violation:
             "outside": _outside(change),
             "previous_elr": change.eligible,
             "cost": f"{_eligible(change)}{who}{cost.words}",
+            "uncounted": cost.known in ("written records", "nothing told"),
             "clock": change.moment.clock,
             "time": change.moment.time,
             "subject": str(change.epoch),

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from dumps_at_hand import SAMPLES
 from hypothesis import given
 from hypothesis import strategies as st
 
+from auditor.audit import audit
+from auditor.config import AuditConfig
+from auditor.report.markdown import text as escaped
 from auditor.report.model import AuditReport, Doomed, Incident, Stretch
 from auditor.report.named_places import named_places
+from auditor.report.postmortem.document import render as postmortem
+from auditor.report.screen import lost_words
 from auditor.report.summary import LossTotals, Summary, summary
 from auditor.report.summary.folded_findings import blurred, folded
+from auditor.report.summary.perhaps import at_stake
 from rules.finding import Finding, Severity, offsets_told
 from tests.lab.sample_reports import report_on
 
@@ -99,6 +107,52 @@ def test_a_sound_cluster_comes_to_nothing() -> None:
     clean = told("clean_mixed")
     assert (clean.verdict, clean.lost, clean.incidents, clean.actions) == ("clean", None, (), ())
     assert clean.counted == "no problem found"
+
+
+def without_logs(case: str, place: Path) -> AuditReport:
+    dump = Path(shutil.copytree(SAMPLES / case / "dump", place / case, ignore=shutil.ignore_patterns("logs")))
+    return audit(dump, AuditConfig(engine="local"))
+
+
+def test_where_disks_alone_tell_that_replicas_differ_the_first_screen_says_how_much_may_be_lost(tmp_path: Path) -> None:
+    report = without_logs("fast_failover_kip101", tmp_path)
+    known, many = summary(report), summary(repeated(report, 1000))
+    assert known.lost is None
+    assert known.at_stake is not None
+    assert (known.at_stake.offsets, known.at_stake.places) == (5, ((None, "ff", 0),))
+    assert many.at_stake is not None
+    (told,) = lost_words(many)
+    assert told.startswith("Perhaps: 5000 offsets in 1000 partitions (ff-0 to ff-999). Replicas differ there")
+    assert f"- Perhaps lost: {escaped(known.at_stake.words)}" in postmortem(report)
+
+
+def test_what_a_bill_tells_is_not_at_stake_beside_it() -> None:
+    assert told("fast_failover_kip101").at_stake is None
+    assert told("clean_mixed").at_stake is None
+
+
+def test_an_unclean_election_of_which_nothing_tells_the_cost_may_have_lost_records(tmp_path: Path) -> None:
+    report = without_logs("unclean_4x", tmp_path)
+    (asked,) = lost_words(summary(report))
+    assert asked.startswith("Perhaps in pay-0: Broker 2 was elected for epoch 1 from outside the in-sync replicas")
+    assert "Perhaps lost in pay-0: Broker 2 was elected" in postmortem(report)
+    assert not any(words.startswith("Perhaps") for words in lost_words(told("unclean_4x")))
+
+
+def test_offsets_at_stake_count_once_and_only_where_no_bill_counts_them(tmp_path: Path) -> None:
+    report = without_logs("fast_failover_kip101", tmp_path)
+    (finding,) = (f for f in report.violations if report.bearing(f).records is not None)
+    wider = replace(finding, start_offset=8, end_offset=12)
+    for findings, offsets in (((finding, finding), 5), ((finding, wider), 7)):
+        known = at_stake(replace(report, findings=findings))
+        assert known is not None
+        assert known.offsets == offsets
+    billed = tuple(history for history in report_on(SAMPLES / "fast_failover_kip101").histories)
+    placed = tuple(replace(history, cluster_id=finding.cluster_id) for history in billed)
+    assert at_stake(replace(report, histories=placed)) is None
+    beyond = at_stake(replace(report, findings=(wider,), histories=placed))
+    assert beyond is not None
+    assert beyond.offsets == 2
 
 
 @pytest.mark.parametrize("case", INCIDENTS)

@@ -217,7 +217,7 @@ def test_every_first_screen_decides(case: Path) -> None:
     report = report_on(case) if (case / "dump").is_dir() else audit(case, AuditConfig(engine="local"))
     known, (parts, footer) = summary(report), told_within(report)
     assert render(report).startswith(report.verdict.upper())
-    lost = known.lost or known.perhaps
+    lost = known.lost or known.at_stake or known.perhaps
     there = {"LOST": lost, "WHY": known.incidents, "DO NOW": known.actions, "NOT SEEN": known.unseen}
     assert [name for name in parts if name in there] == [name for name, told in there.items() if told]
     if known.lost is not None and known.lost.for_good:

@@ -12,7 +12,7 @@ from auditor.report.placed import Place
 from auditor.report.postmortem.document import render as postmortem
 from auditor.report.screen import lost_words
 from auditor.report.summary import summary
-from auditor.report.summary.perhaps import beside_the_advice, perhaps_words
+from auditor.report.summary.perhaps import at_stake, beside_the_advice, perhaps_words
 from auditor.report.unbilled import sentence as in_words
 from auditor.report.unbilled import unbilled
 from rules.finding import Finding, Severity, with_last_offsets
@@ -109,6 +109,10 @@ def _without_a_bill(report: AuditReport) -> Iterator[str]:
             yield f"the incident report denies: {words}"
         if "loses nothing." in _advice(report, place(history)):
             yield f"the advice denies: {words}"
+    stake = at_stake(report)
+    if stake is not None:
+        places = ("the audit", stake.words in first), ("the incident report", escaped(stake.words) in told)
+        yield from (f"{page} leaves out: {stake.words}" for page, there in places if not there)
     for question in perhaps_words(summary(report).perhaps):
         if question not in first:
             yield f"the audit leaves out: {question}"

@@ -11,6 +11,8 @@ from auditor.report.model import AuditReport, Loss, PlacedHistory
 from auditor.report.named_places import told_places
 from auditor.report.postmortem.parts import billed, capped, place, places, shortened
 from auditor.report.sheet import counted
+from auditor.report.summary.folded_findings import folded
+from auditor.report.summary.perhaps import at_stake, perhaps_words
 from auditor.report.unbilled import sentence, unbilled
 
 COLUMNS: Final = (
@@ -25,21 +27,31 @@ Billed = tuple[PlacedHistory, Loss]
 
 def impact(report: AuditReport) -> Iterator[str]:
     """The section."""
-    losses, gone = billed(report), unbilled(report)
+    losses, gone, perhaps = billed(report), unbilled(report), list(_perhaps(report))
     yield "## Impact\n"
     yield from (f"- {place(history)}: {text(sentence(each))}" for history, each in gone[:ROWS_SHOWN])
     yield from capped(len(gone), "stretch without a bill", ROWS_SHOWN)
+    yield from perhaps
     if not losses:
         none = not_told(report)
-        yield none or ("" if gone else "No log tells of offsets that a new epoch left out.")
+        yield none or ("" if gone or perhaps else "No log tells of offsets that a new epoch left out.")
         return
-    yield from [""] if gone else []
+    yield from [""] if gone or perhaps else []
     alike = equal_losses(losses)
     yield from table([row(together) for together in alike[:ROWS_SHOWN]])
     yield from shortened(len(alike), "row", ROWS_SHOWN)
     for together in alike[:DETAILED]:
         yield from _more(together)
     yield from shortened(len(alike), "bill in detail", DETAILED)
+
+
+def _perhaps(report: AuditReport) -> Iterator[str]:
+    """What findings say may be lost, as the first screen does; open questions have a section of their own."""
+    stake = at_stake(report)
+    told = [] if stake is None else [f"Perhaps lost: {stake.words}"]
+    found = folded(finding for finding in report.perhaps_lost if finding.verdict == "violated")
+    told += [f"Perhaps lost in {words}" for words in perhaps_words(found)]
+    yield from (f"- {text(words)}" for words in told)
 
 
 def not_told(report: AuditReport) -> str:

@@ -10,6 +10,7 @@ from auditor.report.sheet import counted, percent, size
 from auditor.report.summary.actions import Action, actions
 from auditor.report.summary.folded_findings import FoldedFinding, folded
 from auditor.report.summary.incidents import IncidentEntry, incident_entries
+from auditor.report.summary.perhaps import AtStake, at_stake
 from auditor.report.summary.totals import LossTotals, totals
 from auditor.report.summary.unseen import Unseen, unseen
 from auditor.report.unbilled import unbilled
@@ -34,6 +35,8 @@ class Summary:
     """In all; null where no loss is known."""
     unbilled: tuple[tuple[PlacedHistory, Unbilled], ...]
     """What is gone and of which no bill can be made, with its partition."""
+    at_stake: AtStake | None
+    """What replicas differ in, and no bill tells; null where there is none."""
     perhaps: tuple[FoldedFinding, ...]
     """Open questions whether records are lost, alike ones together."""
     incidents: tuple[IncidentEntry, ...]
@@ -60,6 +63,7 @@ def summary(report: AuditReport) -> Summary:
         partitions=len({(finding.cluster_id, finding.topic, finding.partition) for finding in told}),
         replicas=len(_replicas(report, told)),
         lost=totals(report.histories),
+        at_stake=at_stake(report),
         perhaps=folded(report.perhaps_lost),
         unbilled=tuple(unbilled(report)),
         incidents=incident_entries(report),

@@ -1,16 +1,68 @@
-"""Open questions whether records are lost, in words: alike ones of several partitions together."""
+"""What may be lost, in words: where replicas differ, and questions; alike ones of several partitions together."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from auditor.report.model import AuditReport
-from auditor.report.named_places import named_places
+from auditor.report.named_places import named_places, told_places
 from auditor.report.placed import Place
+from auditor.report.sheet import counted
 from auditor.report.summary.folded_findings import FoldedFinding, folded
+from rules.finding import Severity
 
 PLACES_SHOWN: Final = 3
+Ranges = dict[Place, list[tuple[int, int]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtStake:
+    """Offsets at which committed records stand on one side alone, and that no bill tells: whoever leads, some go."""
+
+    places: tuple[Place, ...]
+    offsets: int
+
+    @property
+    def words(self) -> str:
+        """How many, and where."""
+        many = counted(self.offsets, "offset")
+        return (
+            f"{many} in {told_places(self.places, PLACES_SHOWN)}. Replicas differ there in committed records, and those"
+            " of one side only can stay. The copies of both sides are still on the disks."
+        )
+
+
+def at_stake(report: AuditReport) -> AtStake | None:
+    """What may go by whoever leads, each offset once; null where all of it is billed, or there is none."""
+    found: Ranges = {}
+    for finding in report.violations:
+        meant = report.bearing(finding).records
+        if meant is not None and not meant.gone and finding.severity >= Severity.HIGH:
+            place = (finding.cluster_id, finding.topic, finding.partition)
+            found.setdefault(place, []).append((finding.start_offset or 0, finding.end_offset or 0))
+    billed: Ranges = {}
+    for history in report.histories:
+        own = [(loss.start_offset, loss.end_offset) for loss in history.losses if loss.matters]
+        billed.setdefault((history.cluster_id, history.topic, history.partition), []).extend(own)
+    left = {place: _beyond(billed.get(place, ()), ranges) for place, ranges in found.items()}
+    places = tuple(place for place, offsets in left.items() if offsets)
+    return AtStake(places=places, offsets=sum(left.values())) if places else None
+
+
+def _beyond(billed: Sequence[tuple[int, int]], ranges: Sequence[tuple[int, int]]) -> int:
+    """How many offsets the ranges hold that are not billed."""
+    return _offsets([*billed, *ranges]) - _offsets(billed)
+
+
+def _offsets(ranges: Sequence[tuple[int, int]]) -> int:
+    """How many offsets the ranges hold together."""
+    many = reached = 0
+    for start, end in sorted(ranges):
+        many += max(0, end - max(start, reached))
+        reached = max(reached, end)
+    return many
 
 
 def perhaps_words(entries: Iterable[FoldedFinding]) -> Iterator[str]:
