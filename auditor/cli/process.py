@@ -54,6 +54,10 @@ def _run() -> int:
         return int(ExitCode.COULD_NOT_RUN)
     if not ASKS_NOTHING.intersection(sys.argv):
         require_address_space()
+    from auditor.cli.completion import answered
+
+    if answered(sys.argv[1:]):
+        return int(ExitCode.CLEAN)
     from auditor.cli.commands import app
 
     try:

@@ -26,9 +26,18 @@ TimelineFormat = Annotated[
     str | None,
     typer.Option("--format", metavar="FORMAT", help="terminal (default), json, svg (a picture) or html (a page)."),
 ]
+Unwatched = Annotated[bool | None, typer.Option("-q", "--quiet", help="Show no progress.")]
+OwnProcess = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        metavar="ENGINE",
+        help="As other commands take it. One partition is read in this process, whichever is named.",
+    ),
+]
 AS_SETTINGS: Final = (
-    "trace", "log_pattern", "log_timezone", "log_dir", "kafka_version", "inter_broker_protocol", "format", "output",
-    "force", "show_settings",
+    "engine", "quiet", "trace", "log_pattern", "log_timezone", "log_dir", "kafka_version", "inter_broker_protocol",
+    "format", "output", "force", "show_settings",
 )  # fmt: skip
 
 
@@ -37,6 +46,8 @@ def timeline(  # noqa: PLR0913 - one parameter an option
     *,
     topic: Annotated[str, typer.Option("--topic", metavar="TOPIC", help="The topic, by its whole name.")],
     partition: Annotated[int, typer.Option("--partition", metavar="N", help="The partition.", parser=whole_number)],
+    engine: OwnProcess = None,
+    quiet: Unwatched = None,
     trace: Traces = None,
     log_pattern: LogPatterns = None,
     log_timezone: LogTimezones = None,

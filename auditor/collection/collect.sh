@@ -8,7 +8,7 @@
 #   -s STATE       live, stopped or crashed; by default stopped where every log dir has a clean-shutdown marker
 #   -d LOG_DIR     a folder of log.dirs; again for each
 #   -l LOGS        the folder with server.log and kafka-request.log, or one such file; again for each
-#   -k KAFKA_HOME  where Kafka is installed, for its version and server.properties
+#   -k KAFKA_HOME  where Kafka is installed, for its version and the settings with which the broker runs
 #   -r HOST        ask this host for its time by ssh, so that clocks can be compared
 #
 # It reads the broker's files and writes into OUT alone. Run it on each broker as close in time as you can, and hand
@@ -122,6 +122,47 @@ replicas() {
   done
 }
 
+names_broker() { grep -Eq "^ *(node|broker)\.id *[=:] *$broker *\$" "$1" 2>/dev/null; }
+
+# serves FILE: whether these settings are the broker's and name a log dir that is copied; another cluster's broker of
+# the same id may run here too.
+serves() {
+  names_broker "$1" || return 1
+  used=,$(sed -n 's/^ *log\.dirs\{0,1\} *[=:] *//p' "$1" | tr -d ' \r' | tr '\n' ','),
+  while IFS= read -r dir; do
+    [ -n "$dir" ] || continue
+    case $used in *,"${dir%/}",* | *,"${dir%/}"/,* | *,"$(cd "$dir" && pwd -P)",*) return 0 ;; esac
+  done <<EOF
+$dirs
+EOF
+  return 1
+}
+
+# in_use: the settings with which a Kafka process of this broker runs, by the list of processes.
+in_use() {
+  { ps -A -ww -o pid= -o args= 2>/dev/null || ps -o pid,args 2>/dev/null; } | while read -r process words; do
+    case $words in *' kafka.Kafka '*) ;; *) continue ;; esac
+    file=${words##* kafka.Kafka }
+    file=${file%% *}
+    case $file in /*) from='' ;; *) from=/proc/$process/cwd/ ;; esac
+    if serves "$from$file"; then
+      printf '%s\n' "$from$file"
+      break
+    fi
+  done
+}
+
+# choose_settings: of several properties files the one in use, else one that names the broker, else the first.
+choose_settings() {
+  chosen=$(in_use) why="with which broker $broker runs"
+  [ -z "$chosen" ] || return 0
+  for name in server.properties broker.properties kraft/server.properties kraft/broker.properties; do
+    file=$home/config/$name
+    if names_broker "$file"; then chosen=$file why="which names broker $broker" && return 0; fi
+    if [ -f "$file" ] && [ -z "$chosen" ]; then chosen=$file why="the first there: none names broker $broker"; fi
+  done
+}
+
 each_dir check_dir
 marked=yes
 each_dir find_marker
@@ -153,15 +194,16 @@ if [ -n "$home" ]; then
   for jar in "$home"/libs/kafka_*.jar "$home"/libs/kafka-clients-*.jar; do
     [ -f "$jar" ] && note "version ${jar##*/}"
   done
-  for name in server.properties broker.properties kraft/server.properties; do
-    file=$home/config/$name
-    [ -f "$file" ] || continue
+  choose_settings
+  if [ -n "$chosen" ]; then
+    note "settings $chosen, $why"
+    say "settings: $chosen, $why"
     clean=$out/.properties-$broker-$$
-    grep -E "^ *[A-Za-z0-9._-]*($settings)[A-Za-z0-9._-]* *[=:]" "$file" |
+    grep -E "^ *[A-Za-z0-9._-]*($settings)[A-Za-z0-9._-]* *[=:]" "$chosen" |
       grep -Eiv '^[^=:]*(password|secret|jaas|credential|token|key)' >"$clean"
     take "$clean" config/server.properties
     rm -f "$clean"
-  done
+  fi
 fi
 
 each_dir fading

@@ -10,6 +10,7 @@ from typing import Final
 from auditor.diff.side import LEVELS, ComparedReport, ToldFinding
 from parsers.inventory import parse_file_name
 from rules.finding import may_be_one_topic
+from rules.words import numbered
 
 TELLING: Final = frozenset({"broker-log", "request-log", "unknown"})
 """Kinds of files that tell what happened once: they are rotated away, and what happened is not undone."""
@@ -67,12 +68,16 @@ class Comparison:
 
 
 def difference(before: ComparedReport, after: ComparedReport) -> Comparison:
-    """Findings are the same where their fingerprints are, as for a baseline, and no topic ids tell them apart."""
-    alike = [(finding, after.findings[key]) for key, finding in before.findings.items() if key in after.findings]
+    """Findings are the same where their fingerprints are, as for a baseline, and no topic ids tell them apart.
+
+    Whatever became of them, the gravest come first and open questions last.
+    """
+    earlier, later = (sorted(side.findings.values(), key=_gravest_first) for side in (before, after))
+    alike = [(before.findings[new.fingerprint], new) for new in later if new.fingerprint in before.findings]
     both = [(old, new) for old, new in alike if may_be_one_topic(old.topic_id, new.topic_id)]
     same = {old.fingerprint for old, _ in both}
-    gone = [finding for key, finding in before.findings.items() if key not in same]
-    added = [finding for key, finding in after.findings.items() if key not in same]
+    gone = [finding for finding in earlier if finding.fingerprint not in same]
+    added = [finding for finding in later if finding.fingerprint not in same]
     changed = tuple(
         Changed(before=old, after=new, changes=changes) for old, new in both if (changes := tuple(_changes(old, new)))
     )
@@ -87,6 +92,10 @@ def difference(before: ComparedReport, after: ComparedReport) -> Comparison:
         untold=untold,
         same=len(both) - len(changed),
     )
+
+
+def _gravest_first(finding: ToldFinding) -> tuple[bool, int]:
+    return finding.verdict == "undecided", -finding.severity
 
 
 def _changes(old: ToldFinding, new: ToldFinding) -> Iterator[Change]:
@@ -151,7 +160,7 @@ def _not_read(finding: ToldFinding, before: ComparedReport, after: ComparedRepor
         {each for each in side.replicas if each[:2] == (finding.topic, finding.partition)} for side in (before, after)
     )
     if lost := sorted({broker for _, _, broker in held - here}):
-        return f"the later audit read no replica of it on broker {', '.join(map(str, lost))}"
+        return f"the later audit read no replica of it on {numbered('broker', lost)}"
     if fewer := [kind for kind in before.kinds if kind not in after.kinds]:
         return f"the later audit read nothing of {', '.join(fewer)}"
     if after.ratio < before.ratio:

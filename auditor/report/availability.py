@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from auditor.report.bill import moment
-from auditor.report.model import Availability, Condition, Exposure, Safeguard, StateRow
+from auditor.report.model import Availability, Condition, Exposure, PlacedAvailability, Safeguard, StateRow
 from auditor.report.sheet import counted
+from auditor.report.summary.folded_findings import blurred
 from rules.finding import offsets_told
 
 HEADS: Final = ("since", "until", "lasted", "clock", "epoch", "leader", "ISR", "OSR", "min ISR", "exposed")
@@ -93,6 +95,44 @@ def told_of(account: Availability) -> Iterator[str]:
         yield "In no state that is told was it exposed."
     yield from map(exposure_words, account.exposures)
     yield from account.silences
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlikeAccounts:
+    """Partitions that were exposed alike at the same times; the first speaks for all."""
+
+    places: tuple[PlacedAvailability, ...]
+    rows: tuple[StateRow, ...]
+    """The states of the first that are shown."""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What is told of the first, and in what the others may differ."""
+        first = self.places[0]
+        told = {tuple(told_of(each.availability)) for each in self.places}
+        epochs = {tuple(row.epoch for row in each.availability.rows) for each in self.places}
+        if len(told) == len(epochs) == len({each.availability.rows_told for each in self.places}) == 1:
+            return tuple(told_of(first.availability))
+        name = f"{first.topic}-{first.partition}"
+        others = f"Numbers told here and epochs are those of {name}. The others differ in these alone."
+        return (*told_of(first.availability), others)
+
+
+def alike_accounts(
+    told: Iterable[PlacedAvailability], shown: Callable[[Availability], Sequence[StateRow]]
+) -> list[AlikeAccounts]:
+    """The partitions in their order; those that differ in epochs and numbers told alone are together."""
+    alike: dict[object, list[PlacedAvailability]] = {}
+    for placed in told:
+        words = tuple(blurred(sentence) for sentence in told_of(placed.availability))
+        rows = tuple(_but_for_the_epoch(state_cells(row)) for row in shown(placed.availability))
+        alike.setdefault((words, rows), []).append(placed)
+    return [AlikeAccounts(places=tuple(own), rows=tuple(shown(own[0].availability))) for own in alike.values()]
+
+
+def _but_for_the_epoch(cells: tuple[str, ...]) -> tuple[str, ...]:
+    place = HEADS.index("epoch")
+    return cells[:place] + cells[place + 1 :]
 
 
 def states_shown(account: Availability) -> tuple[StateRow, ...]:

@@ -4,26 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from auditor.report.availability import CLOCKS, HEADS, rest_told, state_cells, states_shown, told_of
+from auditor.report.availability import CLOCKS, HEADS, alike_accounts, rest_told, state_cells, states_shown
 from auditor.report.model import PlacedAvailability
+from auditor.report.named_places import named_places
 from auditor.report.sheet import Sheet, table
 
 
 def availability_lines(told: Sequence[PlacedAvailability], page: Sheet) -> Iterator[str]:
-    """Every partition that was exposed for a time."""
+    """Every partition that was exposed for a time; those that were alike once."""
     if not told:
         return
     yield ""
     yield page.paint("availability over time", "strong")
     yield from page.wrapped(CLOCKS, 0, "faint")
-    clusters = len({placed.cluster_id for placed in told}) > 1
-    for placed in told:
-        account = placed.availability
-        cluster = f"{placed.cluster_id or 'unknown cluster'}/" if clusters else ""
-        yield from page.wrapped(f"{cluster}{placed.topic}-{placed.partition}")
-        for sentence in told_of(account):
+    clusters = sorted({placed.cluster_id or "" for placed in told})
+    for cluster in clusters:
+        own = [placed for placed in told if (placed.cluster_id or "") == cluster]
+        yield from _of_a_cluster(own, f"{cluster or 'unknown cluster'}/" if len(clusters) > 1 else "", page)
+
+
+def _of_a_cluster(told: Sequence[PlacedAvailability], cluster: str, page: Sheet) -> Iterator[str]:
+    for alike in alike_accounts(told, states_shown):
+        account = alike.places[0].availability
+        places = [(placed.cluster_id, placed.topic, placed.partition) for placed in alike.places]
+        yield from page.wrapped(f"{cluster}{named_places(places)}", 0, "", 2)
+        for sentence in alike.sentences:
             yield from page.wrapped(sentence, 2, "", 2)
-        yield from _states([state_cells(row) for row in states_shown(account)], page)
+        yield from _states([state_cells(row) for row in alike.rows], page)
         if account.rows and (rest := rest_told(account)):
             yield from page.wrapped(rest, 2, "faint")
 

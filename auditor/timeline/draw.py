@@ -14,10 +14,12 @@ from auditor.config import AuditConfig, ConfigError, merge
 from auditor.dumps import gather
 from auditor.engines.named_statements import heard
 from auditor.engines.plan.units import OF_ONE_PARTITION
+from auditor.engines.progress import Progress, Silent
 from auditor.engines.reading import UnitReader
 from auditor.engines.settle import settle
 from auditor.engines.told.broker_settings import informed
 from auditor.outlet import deliver, require_one_of, require_writable
+from auditor.progress_bar import watched
 from auditor.timeline.document import timeline_document
 from auditor.timeline.text import timeline_text
 from auditor.timeline.window import Window, window_of
@@ -27,6 +29,7 @@ from rules.narrow.assemble import Fact, Surroundings, assemble, owned
 from rules.timeline.rows import Timeline, timeline_of
 
 AS_IT_STANDS: Final = AuditConfig()
+UNWATCHED: Final = Silent()
 FORMATS: Final = ("terminal", "json", "svg", "html")
 
 
@@ -34,7 +37,9 @@ def run_timeline(dumps: Sequence[Path], config: AuditConfig, asked: Excerpt) -> 
     """Draw the history of one partition where it was asked for."""
     with at_hand(dumps, quiet=config.quiet) as here:
         require_writable(config, gather(here.folders, here.archives))
-        deliver(timeline(here.folders, asked, config), config)
+        with watched(quiet=config.quiet) as progress:
+            told = timeline(here.folders, asked, config, progress)
+        deliver(told, config)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,11 +53,16 @@ class Excerpt:
     offsets: str | None = None
 
 
-def timeline(dump: Path | Sequence[Path], asked: Excerpt, config: AuditConfig = AS_IT_STANDS) -> str:
+def timeline(
+    dump: Path | Sequence[Path],
+    asked: Excerpt,
+    config: AuditConfig = AS_IT_STANDS,
+    progress: Progress = UNWATCHED,
+) -> str:
     """The history of one partition in the format that the settings name."""
     require_one_of(config, FORMATS)
     billed = config.shown_format == "terminal"
-    held = _gathered(dump, asked.topic, asked.partition, config, billed=billed)
+    held = _gathered(dump, asked.topic, asked.partition, config, progress, billed=billed)
     whole = timeline_of(_evidence(held))
     window = window_of(whole, asked.since, asked.until, asked.offsets)
     if billed:
@@ -84,7 +94,7 @@ def evidence_of(
     dump: Path | Sequence[Path], topic: str, partition: int, config: AuditConfig = AS_IT_STANDS
 ) -> PartitionEvidence:
     """Everything that the dump holds about one partition; headers are believed, not verified."""
-    return _evidence(_gathered(dump, topic, partition, config, billed=False))
+    return _evidence(_gathered(dump, topic, partition, config, UNWATCHED, billed=False))
 
 
 def _evidence(held: GatheredFacts) -> PartitionEvidence:
@@ -99,12 +109,13 @@ def _lost(held: GatheredFacts, level: Level) -> tuple[Loss, ...]:
 
 
 def _gathered(
-    dump: Path | Sequence[Path], topic: str, partition: int, config: AuditConfig, *, billed: bool
+    dump: Path | Sequence[Path], topic: str, partition: int, config: AuditConfig, progress: Progress, *, billed: bool
 ) -> GatheredFacts:
     given = gather(dump)
     only: dict[str, object] = {"topic": (topic,), "exclude_topic": (), "partition": (partition,)}
     asked = merge(config, {**only, "level": "quick", "engine": "local"})
     prepared = prepare(given, asked)
+    progress.total(prepared.bytes, prepared.replicas)
     told: list[Fact] = []
     verified: list[Fact] = []
     reader = UnitReader()
@@ -116,6 +127,7 @@ def _gathered(
         told += own
         if billed:
             verified += reader.read(unit, config.level) if own and unit.kind in OF_ONE_PARTITION else own
+        progress.advance(unit.bytes)
     heard_of = heard(prepared.units, of_clusters, asked.selection)
     named = [fact for fact in heard_of.named(told) if fact.topic == topic]
     cluster = _one_cluster(named, str(given.root), f"{topic}-{partition}")

@@ -66,6 +66,27 @@ def test_a_verbose_terminal_tells_the_same_a_row_a_state(columns: int) -> None:
     assert "availability over time" not in terminal(report("unclean_4x"), columns=columns)
 
 
+def test_partitions_that_were_exposed_alike_are_told_once() -> None:
+    honest = report("unclean_4x")
+    (pay,) = (each for each in honest.availability if each.topic == "pay")
+    later = tuple(replace(row, epoch=row.epoch + 7) for row in pay.availability.rows)
+    renamed = replace(pay.availability, rows=later, rows_told=pay.availability.rows_told + 2)
+    elsewhere = tuple(replace(row, isr=(3,)) for row in pay.availability.rows)
+    same = [replace(pay, partition=number) for number in range(3)]
+    cases = (
+        (same, "pay-0 to pay-2", 1, 0),
+        ([*same, replace(pay, partition=3, availability=renamed)], "pay-0 to pay-3", 1, 1),
+        ([*same, replace(pay, partition=3, availability=replace(pay.availability, rows=elsewhere))], "pay-3", 2, 0),
+    )
+    for told, name, times, noted in cases:
+        histories = tuple(replace(honest.histories[0], partition=each.partition) for each in told)
+        known = replace(honest, availability=tuple(told), histories=histories)
+        for words in (terminal(known, verbose=True, columns=400), postmortem(known)):
+            assert words.count("Surely written meanwhile: offsets 100–149.") == times
+            assert words.count("The others differ in these alone.") == noted
+            assert name in words
+
+
 def test_the_page_tells_the_same() -> None:
     told, known = page(report("unclean_4x")), account("unclean_4x")
     cells = [cell for row in known.rows for cell in state_cells(row)]

@@ -163,6 +163,50 @@ def test_several_log_dirs_properties_and_versions(script: Path, tmp_path: Path) 
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["broker-1"]
 
 
+PS = """#!/bin/sh
+cat <<'END'
+  7 /usr/bin/java -Xmx1G -cp /x kafka.Kafka {other}
+  8 vi kafka.Kafka
+  9 /usr/bin/java -Xmx1G -cp /x kafka.Kafka {own} --override x=y
+END
+"""
+
+
+@pytest.mark.parametrize("shell", fast_if(SHELLS[:1].__contains__, SHELLS))
+@pytest.mark.parametrize(
+    ("running", "named", "chosen", "why"),
+    [
+        (True, ("server.properties", "kraft/server.properties"), "own.properties", "with which broker 1 runs"),
+        (False, ("kraft/server.properties",), "kraft/server.properties", "which names broker 1"),
+        (False, (), "server.properties", "the first there: none names broker 1"),
+    ],
+)
+def test_the_settings_are_those_with_which_the_broker_runs(
+    script: Path, tmp_path: Path, shell: str, running: bool, named: tuple[str, ...], chosen: str, why: str
+) -> None:
+    dump, kafka, tools = copied(SAMPLE, tmp_path / "dump"), tmp_path / "kafka", tmp_path / "tools"
+    (kafka / "config" / "kraft").mkdir(parents=True)
+    tools.mkdir()
+    for name in ("server.properties", "kraft/server.properties", "own.properties"):
+        owner = 1 if name in (*named, "own.properties") else 11
+        dirs = f"/elsewhere,{dump}/broker-{owner}/data/"
+        text = f"node.id={owner}\nlog.dirs = {dirs}\nlog.segment.bytes={len(name)}\n"
+        (kafka / "config" / name).write_text(text, encoding="ascii")
+    own = kafka / "config" / "own.properties"
+    processes = PS.format(other=kafka / "config" / "twin.properties", own=own if running else "/nowhere.properties")
+    (kafka / "config" / "twin.properties").write_text("node.id=1\nlog.dirs=/another/cluster\n", encoding="ascii")
+    (tools / "ps").write_text(processes, encoding="ascii")
+    (tools / "ps").chmod(0o755)
+    given = ("-o", tmp_path / "out", "-b", 1, "-d", dump / "broker-1" / "data", "-k", kafka)
+    ended = collect(script, *given, shell=shell, path=f"{tools}:{os.environ['PATH']}")
+    home, place = tmp_path / "out" / "broker-1", kafka / "config" / chosen
+    assert ended.returncode == 0, ended.stderr
+    assert f"settings: {place}, {why}" in ended.stderr.splitlines()
+    assert f"settings {place}, {why}" in (home / MANIFEST).read_text().splitlines()
+    assert (home / "config" / "server.properties").read_bytes() == place.read_bytes()
+    assert refused(tmp_path / "out") == []
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from command import run
 from dumps_at_hand import ROOT
 
 PATIENCE = 300.0
@@ -48,6 +49,31 @@ def test_a_shell_offers_what_fits(shell: str, asks: str, words: str, wanted: str
         [needs(shell), str(script)], env=variables(tmp_path), capture_output=True, text=True, check=False
     )
     assert [line.split("\t")[0] for line in told.stdout.splitlines()] == [wanted], told.stderr
+
+
+@pytest.mark.parametrize(("shell", "checks"), [("bash", "-n"), ("zsh", "-n"), ("fish", "--no-execute")])
+def test_a_shell_that_is_named_gets_its_own_script(shell: str, checks: str, tmp_path: Path) -> None:
+    """Whatever shell it is asked from: a person prints the script of one in another."""
+    script = run("--show-completion", shell)
+    assert script.code == 0
+    assert ("complete --command tidemark" in script.out) == (shell == "fish")
+    assert ("compdef" in script.out) == (shell == "zsh")
+    (tmp_path / "script").write_text(script.out)
+    done = subprocess.run([needs(shell), checks, str(tmp_path / "script")], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_shell_that_is_not_known_is_refused_with_those_that_are() -> None:
+    refused = run("--show-completion", "cmd")
+    assert (refused.code, refused.out) == (2, "")
+    assert "--show-completion: expected one of bash, zsh, fish, found 'cmd'" in refused.err
+
+
+def test_completion_is_installed_for_a_shell_that_is_named(tmp_path: Path) -> None:
+    installed = run("--install-completion", "fish", HOME=str(tmp_path))
+    place = tmp_path / ".config" / "fish" / "completions" / "tidemark.fish"
+    assert installed.out == f"Completion for fish is installed in {place}. It begins with the next fish.\n"
+    assert place.read_text().rstrip("\n") == run("--show-completion", "fish").out.rstrip("\n")
 
 
 @pytest.mark.parametrize(("words", "wanted"), ASKED)

@@ -78,6 +78,20 @@ def test_damage_is_new_and_once_mended_fixed(yard: Yard, tmp_path: Path) -> None
     assert worse["after"]["coverage"]["bytesRead"] == told(yard.root)["coverage"]["bytesRead"]
 
 
+def test_the_gravest_comes_first_whatever_became_of_it(tmp_path: Path) -> None:
+    report, clean = told(UNCLEAN), told(SAMPLES / "clean_4x" / "dump")
+    report["findings"].reverse()
+    with_findings, without = kept(report, tmp_path / "a.json"), kept(clean, tmp_path / "b.json")
+    for document, became in (
+        (compared(without, with_findings), "new"),
+        (compared(with_findings, without), "untold"),
+    ):
+        levels = ["info", "low", "medium", "high", "critical"]
+        weights = [(each["verdict"] == "undecided", -levels.index(each["severity"])) for each in document[became]]
+        assert len(set(weights)) > 1
+        assert weights == sorted(weights)
+
+
 def test_it_ends_as_an_audit_with_that_baseline_does(yard: Yard, tmp_path: Path) -> None:
     rot(yard)
     before = kept(told(yard.root), tmp_path / "before.json")

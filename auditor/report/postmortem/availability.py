@@ -10,6 +10,7 @@ from auditor.report.availability import (
     HEADS,
     PREFACE,
     SETTINGS_HEADS,
+    alike_accounts,
     rest_told,
     setting_cells,
     state_cells,
@@ -17,7 +18,7 @@ from auditor.report.availability import (
     told_of,
 )
 from auditor.report.markdown import code, text
-from auditor.report.model import AuditReport, PlacedAvailability
+from auditor.report.model import AuditReport, Availability, PlacedAvailability, StateRow
 from auditor.report.postmortem.parts import SHOWN, capped, place, places, shortened
 from auditor.report.sheet import counted
 
@@ -33,21 +34,21 @@ def exposed(report: AuditReport) -> Iterator[str]:
         return
     yield "## Availability\n"
     yield CLOCKS
-    alike: dict[tuple[tuple[str, ...], Cells, int], list[PlacedAvailability]] = {}
-    for placed in told:
-        account = placed.availability
-        rows = tuple(state_cells(row) for row in account.rows if row.conditions)[-STATES_IN_STORY:]
-        key = tuple(told_of(account)), rows, account.rows_told - len(rows)
-        alike.setdefault(key, []).append(placed)
-    for (sentences, rows, more), same in [*alike.items()][:TABLES_SHOWN]:
-        yield f"\n### {places(same)}\n"
-        yield from (f"- {text(line)}" for line in sentences)
-        if rows:
+    alike = alike_accounts(told, _exposed_of_late)
+    for each in alike[:TABLES_SHOWN]:
+        yield f"\n### {places(each.places)}\n"
+        yield from (f"- {text(line)}" for line in each.sentences)
+        if each.rows:
             yield ""
-            yield from _table(HEADS, rows)
+            yield from _table(HEADS, [state_cells(row) for row in each.rows])
+        more = each.places[0].availability.rows_told - len(each.rows)
         if more > 0:
             yield f"\n{counted(more, 'other state')} told. The appendix (--appendix) has the newest."
     yield from shortened(len(alike), "kind of partition", TABLES_SHOWN)
+
+
+def _exposed_of_late(account: Availability) -> tuple[StateRow, ...]:
+    return tuple(row for row in account.rows if row.conditions)[-STATES_IN_STORY:]
 
 
 def over_time(report: AuditReport) -> Iterator[str]:
