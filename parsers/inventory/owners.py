@@ -22,6 +22,10 @@ from parsers.refusal import refuse
 from parsers.tables import Refusal
 
 _TOLD_LIMIT: Final = 2_000
+ONE_WRITER: Final = (
+    "the lines of one broker: each broker's log as a file of its own, or each line behind its writer's name, as"
+    " `docker compose logs` and `kubectl logs --prefix` print it"
+)
 _NUMBER: Final = re.compile(r"[-_](\d+)\.log[^/]*$")
 """The number in a log's name, as `kafka-request-1.log` has it."""
 
@@ -51,7 +55,7 @@ class Owners:
         if len(own) > 1:
             brokers = ", ".join(str(broker) for broker in sorted(word.broker for word in own))
             found = f"lines of brokers {brokers}: {' and '.join(map(str, own))}"
-            return _refuse(file, "the lines of one broker", found)
+            return _refuse(file, ONE_WRITER, found)
         words = own or self._beside(file, voice)
         if len(words) > 1:
             expected = f"a word for its own broker, or --log-dir BROKER={origin.source}"

@@ -12,6 +12,7 @@ import pytest
 
 from auditor.dumps import gather
 from parsers.inventory import take_inventory
+from tests.auditor.command import run
 from tests.auditor.dumps_at_hand import SAMPLES, told, told_of
 from tests.auditor.test_logs_in_one_place import in_one_place
 
@@ -171,9 +172,11 @@ def test_lines_of_two_brokers_in_one_file_are_refused_by_name(tmp_path: Path) ->
     first.write_bytes(first.read_bytes() + second.read_bytes())
     ((path, expected, found),) = refused(dump)
     assert path == first.relative_to(dump).as_posix()
-    assert expected == "the lines of one broker"
+    assert expected.startswith("the lines of one broker: each broker's log as a file of its own, or")
     places = rf"broker 1 in {path} at bytes \d+-\d+ and broker 2 in {path} at bytes \d+-\d+"
     assert re.fullmatch(rf"lines of brokers 1, 2: {places}", found)
+    screen = " ".join(run("audit", str(dump), "--engine", "local", "-v").out.split())
+    assert f"Not read: {path}, for want of the lines of one broker: each broker's log as a file" in screen
 
 
 def test_one_folder_of_several_brokers_logs_is_split_by_their_words_and_ports(tmp_path: Path) -> None:

@@ -62,24 +62,26 @@ def _replicas(coverage: Coverage) -> Iterator[Unseen]:
 
 
 def _unread(report: AuditReport) -> Iterator[Unseen]:
-    """Files and bytes that could not be read."""
+    """Files and bytes that could not be read; folders and logs whose owner nobody can tell are named."""
     coverage = report.coverage
+    folders = [line for line in report.refusals if line.folder]
+    logs = [line for line in report.refusals if line.blocking and line.kind == "ambiguous" and not line.folder]
     parts = [f"{size(coverage.bytes_refused)} of segments"] if coverage.bytes_refused else []
     parts += [counted(coverage.files_unread, "file") + " in part or whole"] if coverage.files_unread else []
-    folders = [line for line in report.refusals if line.folder]
-    for words in dict.fromkeys(map(_folder, folders[:MISSING_SHOWN])):
-        yield Unseen(kind="unread", words=words, blocking=True)
-    if len(folders) > MISSING_SHOWN:
-        more = f"Not read: {counted(len(folders) - MISSING_SHOWN, 'more folder')}, each named by -v."
-        yield Unseen(kind="unread", words=more, blocking=True)
+    for noun, lines in (("folder", folders), ("log", logs)):
+        for words in dict.fromkeys(map(_named, lines[:MISSING_SHOWN])):
+            yield Unseen(kind="unread", words=words, blocking=True)
+        if len(lines) > MISSING_SHOWN:
+            more = f"Not read: {counted(len(lines) - MISSING_SHOWN, f'more {noun}')}, each named by -v."
+            yield Unseen(kind="unread", words=more, blocking=True)
     blocking = sum(line.blocking for line in report.refusals if not line.folder)
     if parts or blocking:
         words = f"Not read: {', '.join(parts) or counted(blocking, 'part') + ' of the dump'}."
         yield Unseen(kind="unread", words=words, blocking=blocking > 0)
 
 
-def _folder(line: RefusalLine) -> str:
-    """Why nothing of a folder was read, and what to do about it."""
+def _named(line: RefusalLine) -> str:
+    """Why nothing of a folder or a log was read, and what to do about it."""
     if line.kind == "ambiguous" and line.found.startswith(f"{line.path} and "):
         return f"Not read: {line.found} claim to be the same. Leave one of them out of the dump."
     return f"Not read: {line.path}, for want of {line.expected}; found {line.found}."
