@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
+
+from dumps_at_hand import SAMPLES
+
+from auditor.report.model import AuditReport
+from tests.lab.sample_reports import report_on
+
+PARTITIONS = 10_000
 
 VOID = frozenset({"meta", "br"})
 UNREAD = frozenset({"style", "script"})
@@ -71,3 +78,18 @@ def page_read(page: str) -> PageRead:
     reader.close()
     assert reader.open == []
     return reader
+
+
+def many(findings: int) -> AuditReport:
+    """A report on thousands of partitions, so many findings among them."""
+    report = report_on(SAMPLES / "fast_failover_kip101")
+    troubled = findings // len(report.findings) + 1
+    return replace(
+        report,
+        replicas=tuple(replace(r, partition=n) for n in range(PARTITIONS) for r in report.replicas),
+        findings=tuple(replace(f, partition=n) for n in range(troubled) for f in report.findings)[:findings],
+        counterfactuals=tuple(replace(t, partition=n) for n in range(troubled) for t in report.counterfactuals),
+        histories=tuple(replace(h, partition=n) for n in range(troubled) for h in report.histories),
+        advice=tuple(replace(a, partition=n) for n in range(troubled) for a in report.advice),
+        incidents=tuple(replace(i, id=f"I-{n}") for n in range(troubled) for i in report.incidents),
+    )

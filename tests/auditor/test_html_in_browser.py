@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from dumps_at_hand import SAMPLES
+from html_pages import many
 
 from auditor.report.formats import rendered
 from auditor.report.model import AuditReport
@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.skipif(PROGRAM is None, reason="no chromium here: a browser is the referee (apt install chromium)"),
 ]
 SHOWN = "[...document.querySelectorAll('[data-finding]')].filter((row) => row.checkVisibility()).length"
-PARTITIONS, FINDINGS = 10_000, 5_000
+FINDINGS = 5_000
 BYTES = 20_000_000
 
 
@@ -175,23 +175,8 @@ def test_the_incident_report_shows_its_story_and_opens_the_proof_that_a_link_lea
     assert page.printed().startswith(b"%PDF")
 
 
-def many() -> AuditReport:
-    """A report on so many partitions, so many findings among them."""
-    report = report_on(SAMPLES / "fast_failover_kip101")
-    troubled = FINDINGS // len(report.findings) + 1
-    return replace(
-        report,
-        replicas=tuple(replace(r, partition=n) for n in range(PARTITIONS) for r in report.replicas),
-        findings=tuple(replace(f, partition=n) for n in range(troubled) for f in report.findings)[:FINDINGS],
-        counterfactuals=tuple(replace(t, partition=n) for n in range(troubled) for t in report.counterfactuals),
-        histories=tuple(replace(h, partition=n) for n in range(troubled) for h in report.histories),
-        advice=tuple(replace(a, partition=n) for n in range(troubled) for a in report.advice),
-        incidents=tuple(replace(i, id=f"I-{n}") for n in range(troubled) for i in report.incidents),
-    )
-
-
 def test_thousands_of_findings_open_at_once(tab: Browser, tmp_path: Path) -> None:
-    report, page = many(), tmp_path / "many.html"
+    report, page = many(FINDINGS), tmp_path / "many.html"
     page.write_text(rendered("html", report), encoding="utf-8")
     assert page.stat().st_size < BYTES
     tab.complaints.clear()

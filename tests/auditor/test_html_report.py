@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from command import run
 from dumps_at_hand import SAMPLES
-from html_pages import PageRead, page_read
+from html_pages import PageRead, many, page_read
 
 from auditor.report.formats import rendered
 from auditor.report.plain import HIDDEN
@@ -26,6 +26,7 @@ from tests.lab.effort import fast_if
 from tests.lab.sample_reports import is_short, is_typical, report_on
 
 CASES = sorted(path.parent for path in SAMPLES.glob("*/dump"))
+ELEMENTS_A_FINDING, TEXTS_A_FINDING, CHARACTERS_A_FINDING = 11, 12, 1000
 INCIDENT = SAMPLES / "fast_failover_kip101"
 HOSTILE = (
     "\"><script>alert(1)</script><img src=x onerror=alert(2)>' onload='x' </title></style></svg> <!-- {{ 7*7 }}"
@@ -73,6 +74,18 @@ def test_every_finding_stands_once_with_its_bytes_and_its_command(case: Path) ->
         assert f"tidemark show {finding.id} {'reopens these bytes' if finding.exhibits else 'tells'}" in page.words
         for exhibit in finding.exhibits:
             assert f"{exhibit.span.source} bytes [{exhibit.span.start}, {exhibit.span.end})" in page.words
+
+
+def test_a_further_finding_adds_few_elements_and_few_words() -> None:
+    """A browser opens thousands of findings at once if each of them is little; what is drawn is bounded anyway."""
+    less, more = (rendered("html", many(findings)) for findings in (600, 1200))
+    read = [page_read(page) for page in (less, more)]
+    assert [len(page.all_of("data-finding")) for page in read] == [600, 1200]
+    elements = (len(read[1].elements) - len(read[0].elements)) / 600
+    texts = (len(read[1].text) - len(read[0].text)) / 600
+    assert elements <= ELEMENTS_A_FINDING, "an article, its head and words, and a closed part with its bytes"
+    assert texts <= TEXTS_A_FINDING, "space between elements is a node as well"
+    assert (len(more) - len(less)) / 600 <= CHARACTERS_A_FINDING
 
 
 @pytest.mark.parametrize("case", fast_if(is_typical, CASES), ids=lambda case: case.name)
