@@ -19,8 +19,8 @@ from parsers.request_log.session_lives import REFUSED, Lives
 from parsers.request_log.sessions import NOTHING, Base, Cached, Session, SessionState
 from parsers.request_log.typed import NULL, FetchLine, ProduceLine
 
-TOGETHER: Final = 1 << 21
-"""Bytes of lines that are folded at once."""
+TOGETHER: Final = 1 << 23
+"""Bytes of lines that are folded at once: a fold makes some hundred calls, however few its lines."""
 _WORN: Final = 1 << 16
 """Texts and topics from which on those of no use any more are forgotten."""
 _PARTITIONS: Final = 1 << 31

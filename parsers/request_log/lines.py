@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator
 from typing import BinaryIO, Final, NamedTuple
 
-CHUNK: Final = 1 << 18
+CHUNK: Final = 1 << 19
 """Bytes that are read, and become columns, at once: about what the processor keeps at hand."""
 LINE_LIMIT: Final = 32 << 20
 """Bytes of a line: a request that names some eighty thousand partitions."""
