@@ -37,6 +37,7 @@ FETCH: Final = (
     '{"throttleTimeMs":0,"errorCode":0,"sessionId":%d,"responses":[{"topic":"%s","partitionResponses":[%s]}]},'
     + JSON_TAIL
 )
+ASKED: Final = JSON_ASKED.replace('Epoch":3', 'Epoch":0')
 RECORD_SET: Final = tuple(Record(value=b"v" * 99, offset_delta=delta) for delta in range(RECORDS))
 Place = tuple[str, int]
 
@@ -111,7 +112,7 @@ def _fetches(led: list[Place], followers: list[int]) -> Iterator[str]:
     for step in range(APPENDS + 2):
         offset, told = RECORDS * min(step, APPENDS), RECORDS * max(step - 1, 0)
         for topic, partitions in by_topic.items():
-            asked = ",".join(JSON_ASKED % (each, offset) for each in partitions)
+            asked = ",".join(ASKED % (each, offset) for each in partitions)
             for follower in followers:
                 # The second to ask moves the high watermark, and the first hears of it with its next fetch.
                 known = told if follower == followers[0] else offset
