@@ -86,9 +86,13 @@ def prepare(dump: DumpParts, config: AuditConfig) -> Prepared:
     logs = plan(str(dump.root), inventory, config.selection, config.log_pattern)
     own = tuple(unit for unit in logs if not (unit.kind in OF_ONE_PARTITION and unit.path in texts.homes))
     told = plan_told(str(dump.root), inventory, _traces(dump.root, inventory, config))
-    timed = (*own, *told.units)
-    logs_too = (replace(unit, log_patterns=config.log_pattern, log_timezones=config.log_timezone) for unit in timed)
-    units = (*logs_too, *texts.units, *plan_internal(str(dump.root), inventory))
+    read = (
+        unit
+        if unit.kind in OF_ONE_PARTITION
+        else replace(unit, log_patterns=config.log_pattern, log_timezones=config.log_timezone)
+        for unit in (*own, *told.units)
+    )
+    units = (*read, *texts.units, *plan_internal(str(dump.root), inventory))
     collected = refused_by_manifests(dump.root, inventory, config.level)
     inventory = replace(inventory, refusals=(*inventory.refusals, *texts.refusals, *told.refusals, *collected))
     return Prepared(inventory=inventory, units=units, surroundings=surroundings_of(dump.root, inventory, units, config))

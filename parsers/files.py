@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote_to_bytes
@@ -78,8 +79,8 @@ def locate(root: Path, source: str) -> Path | FileFault:
     """Where a source lies on this machine, links inside the dump resolved; a path that leaves the dump is a fault."""
     expected = "a path inside the dump"
     try:
-        path = os.path.join(root, disk_name(source))
-        if is_inside(path, str(root)) and _leads_straight(path):
+        path, top = os.path.join(root, disk_name(source)), str(root)
+        if is_inside(path, top) and _leads_straight(path, top):
             return Path(path)
         base = os.path.realpath(root)
         place = os.path.realpath(os.path.join(base, disk_name(source)))
@@ -90,12 +91,12 @@ def locate(root: Path, source: str) -> Path | FileFault:
     return Path(place)
 
 
-def _leads_straight(path: str) -> bool:
+def _leads_straight(path: str, root: str) -> bool:
     """Whether a path is its own resolved form: `realpath` builds anew what almost always is what it was."""
-    if os.path.normpath(path) != path or not os.path.isabs(path):
+    if os.path.normpath(path) != path or not _is_resolved(root):
         return False
     end = len(path)
-    while end > 0:
+    while end > len(root):
         try:
             if stat.S_ISLNK(os.lstat(path[:end]).st_mode):
                 return False
@@ -103,6 +104,12 @@ def _leads_straight(path: str) -> bool:
             pass  # what is not there leads nowhere else
         end = path.rfind(os.sep, 0, end)
     return True
+
+
+@lru_cache(maxsize=16)
+def _is_resolved(root: str) -> bool:
+    """Whether no link leads to a dump; its place is not asked for again with each of its files."""
+    return os.path.realpath(root) == root
 
 
 def _way_out(base: str, name: str) -> str:

@@ -45,7 +45,7 @@ class HeldIndexes:
             self._open = piece.source, tuple(index for index in read if isinstance(index, _Index))
             if piece.start == 0:
                 refused = [index for index in read if isinstance(index, IndexFault)]
-                self._add(IndexFacts(unread=kept(refused), unread_count=len(refused)))
+                self._add(IndexFacts(unread=kept(refused), unread_count=len(refused)) if refused else NO_INDEXES)
         if piece.start == 0:
             for index in self._open[1]:
                 self._add(_by_itself(index, empty=self._is_empty(piece)))

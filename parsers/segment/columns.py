@@ -44,6 +44,8 @@ _AS_THEY_STAND: Final = tuple(name for name in V2_DTYPE.names or () if name in H
 """Columns of magic 2 that hold what stands in the header."""
 _KINDS: Final = {field.name: field.type for field in HEADER_SCHEMA}
 
+Rows = slice | npt.NDArray[np.int64]
+"""Which rows are filled: all between two, or single ones."""
 Walk = Callable[[int, int, int, int, int, HeaderColumns, int, bool], tuple[int, int]]
 Skip = Callable[[int, int, int, int, int], tuple[int, int]]
 """The compiled loops: they take where a segment's first byte would be, its size, and how much of it is held."""
@@ -70,7 +72,7 @@ def empty_columns(rows: int) -> HeaderColumns:
     )
 
 
-def gather_v2(segment: HeldSegment, columns: HeaderColumns, rows: npt.NDArray[np.int64]) -> None:
+def gather_v2(segment: HeldSegment, columns: HeaderColumns, rows: Rows) -> None:
     """Fill `rows`, all of magic 2, from the headers at their `span_start`, which are held."""
     headers = _windows(segment.data, columns.span_start[rows] - segment.start, V2_DTYPE)
     columns.last_offset[rows] = _saturating(headers["base_offset"], headers["last_offset_delta"])
@@ -87,7 +89,7 @@ def _saturating(base: npt.NDArray[np.generic], delta: npt.NDArray[np.generic]) -
     return last
 
 
-def gather_legacy(segment: HeldSegment, columns: HeaderColumns, rows: npt.NDArray[np.int64]) -> None:
+def gather_legacy(segment: HeldSegment, columns: HeaderColumns, rows: Rows) -> None:
     """Fill `rows`, all of magic 0 or 1, from the entries at their `span_start`, which are held."""
     headers = _windows(segment.data, columns.span_start[rows] - segment.start, LEGACY_DTYPE)
     columns.base_offset[rows] = headers["offset"]

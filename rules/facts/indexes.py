@@ -83,6 +83,8 @@ def kept(faults: Sequence[IndexFault], limit: int = KEEP) -> tuple[IndexFault, .
 
 def join_indexes(left: IndexFacts, right: IndexFacts) -> IndexFacts:
     """The facts of two neighbouring stretches, `left` lying before `right`."""
+    if left is NO_INDEXES or right is NO_INDEXES:
+        return right if left is NO_INDEXES else left
     meet = left.last_end is None or right.first_end is None or left.last_end < right.first_end
     ascending = left.ascending and right.ascending and meet
     return IndexFacts(

@@ -17,7 +17,7 @@ def with_lives(replicas: Sequence[Replica], left_behind: frozenset[int]) -> tupl
     others = [replica for replica in current if replica.broker not in left_behind]
     behind = (r for r in current if r.topic_id is None and r.broker in left_behind and older(r, others))
     marked = {replica.path for replica in behind}
-    return tuple(replace(replica, earlier_life=replica.path in marked) for replica in replicas)
+    return tuple(replace(replica, earlier_life=True) if replica.path in marked else replica for replica in replicas)
 
 
 def incarnations(current: Sequence[Replica]) -> tuple[tuple[Replica, ...], ...]:

@@ -174,12 +174,11 @@ def _replica_units(
     segments = tuple(whole(file) for file in plain_segments(files).segments)
     small = tuple(whole(file) for file in files if file.kind in DIRECTORY_KINDS and not file.suffix)
     leftovers = tuple(whole(file) for file in files if _is_deleted_segment(file))
-    directory = _unit(dump, replica, home, "directory", order=-1, pieces=small, segments=segments)
-    yield replace(directory, leftovers=leftovers)
+    yield _unit(dump, replica, home, order=-1, pieces=small, segments=segments, leftovers=leftovers)
     indexes = _indexes(here, segments) if replica.state == "current" else {}
     for order, pieces in enumerate(_stretches(segments)):
         own = tuple(index for piece in pieces for index in indexes.get(piece.base_offset, ()))
-        yield replace(_unit(dump, replica, home, "log", order=order, pieces=pieces), indexes=own)
+        yield _unit(dump, replica, home, order=order, pieces=pieces, indexes=own)
 
 
 def _indexes(files: Sequence[Source], segments: Sequence[Piece]) -> dict[int | None, list[Piece]]:
@@ -200,15 +199,17 @@ def _unit(
     dump: str,
     replica: ReplicaDir,
     home: LogDir,
-    kind: Literal["log", "directory"],
     *,
     order: int,
     pieces: tuple[Piece, ...],
     segments: tuple[Piece, ...] = (),
+    leftovers: tuple[Piece, ...] = (),
+    indexes: tuple[Piece, ...] = (),
 ) -> ReadUnit:
+    """A stretch of the log, or in front of the first one the directory's small files."""
     origin, marker = replica.origin, home.clean_shutdown_span
     return ReadUnit(
-        kind=kind,
+        kind="directory" if order < 0 else "log",
         dump=dump,
         cluster_id=home.cluster_id,
         broker=home.broker if home.broker is not None else -1,
@@ -221,6 +222,8 @@ def _unit(
         order=order,
         pieces=pieces,
         segments=segments,
+        leftovers=leftovers,
+        indexes=indexes,
         clean_shutdown=marker.source if marker and home.clean_shutdown else None,
         clean_shutdown_size=marker.end if marker else 0,
     )
