@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from auditor.config import AuditConfig
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.plan.unread_copies import unread_copies
-from parsers.files import FileFault, locate
+from auditor.held_folders import held_otherwise
 from parsers.inventory import Inventory, ReplicaDir
-from parsers.provenance import Source
-from parsers.segment.first_batch import fingerprint
 from rules.narrow.assemble import Surroundings
-from rules.replicas.exchanged import FirstBatch, exchanged
 from rules.replicas.partition_counts import PartitionCounts
 from rules.replicas.topic_ids import Bearer, contested
 from rules.thresholds import Thresholds
@@ -37,7 +34,7 @@ def surroundings_of(
             level=config.level,
             versions=config.versions(brokers),
             bearers=_contested_ids(current),
-            exchanged=exchanged(_first_batches(root, inventory.files, current)),
+            exchanged=held_otherwise(root, inventory, current),
             counts=PartitionCounts(seen=_partitions_seen(current)),
             copied_live=config.copied == "live" or not (config.copied or stopped),
             copied=config.copied,
@@ -65,27 +62,3 @@ def _contested_ids(current: Sequence[ReplicaDir]) -> tuple[Bearer, ...]:
             if o.topic_id is not None and o.topic is not None and o.partition is not None
         ]
     )
-
-
-def _first_batches(root: Path, files: Sequence[Source], current: Sequence[ReplicaDir]) -> Iterator[FirstBatch]:
-    """Of each replica's folder the first batch of its first segment; an empty or unreadable one tells nothing."""
-    first: dict[str, str] = {}
-    for file in files:
-        folder, _, name = file.origin.source.rpartition("/")
-        if file.kind == "segment" and name < first.get(folder, "~"):
-            first[folder] = name
-    for replica in current:
-        origin, begins = replica.origin, first.get(replica.path)
-        if begins is None or origin.topic is None or origin.partition is None or origin.broker is None:
-            continue
-        place = locate(root, f"{replica.path}/{begins}")
-        head = None if isinstance(place, FileFault) else fingerprint(place)
-        if head is not None:
-            yield FirstBatch(
-                topic=origin.topic,
-                partition=origin.partition,
-                broker=origin.broker,
-                topic_id=origin.topic_id,
-                file=begins,
-                fingerprint=head,
-            )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from parsers.tables import MetadataChange, SourceRow
 from rules.evidence import PartitionEvidence
 from rules.finding import Severity, Undecided, Violation
+from rules.replicas.exchanged import Exchanged
 from rules.rule import rule
 from rules.words import numbered
 
@@ -25,14 +26,16 @@ def directory_of_another_topic(evidence: PartitionEvidence) -> Iterator[Violatio
     ------
     The directory was renamed or restored from another topic's, or its `partition.metadata` was. The broker refuses
     it as inconsistent, or puts it aside as stray. It has no replica of the partition then. Or folders of one broker
-    changed places: each begins with the batch that other brokers hold of the next one. That is likely.
+    changed places. Each begins with the batch that other brokers hold of the next one. Or each ends where its broker
+    told that the next one does. That is likely.
 
     Undecided when
     --------------
     Nothing else in the dump tells of the id, nor of the topic's own: the topic may have been created again
     (LOG006). Where logs give the topic other ids alone it is of low severity. A metadata log whose beginning was
-    deleted forgets the lives of a topic before it. Folders of two partitions seem exchanged between two brokers of
-    which only these hold them: either broker's folders may be the wrong ones.
+    deleted forgets the lives of a topic before it. Folders of two partitions were exchanged on some brokers and not on
+    others, and no checkpoint tells on which. A folder begins as that of another partition and as none of its own.
+    It may have been copied over. Or the logs parted and the partitions were written alike.
 
     Upheld
     ------
@@ -73,20 +76,45 @@ def _exchanged(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     for each in evidence.foreign.exchanged:
         other = f"{each.holds[0]}-{each.holds[1]}"
         if each.sure:
-            yield Violation(
-                brokers=(each.broker,),
-                confidence="likely",
-                facts={
-                    "broker": each.broker,
-                    "topic_id": None,
-                    "holds": f"holds the log of {other}: it begins with the batch with which that partition begins on"
-                    f" {numbered('broker', each.holders)}, and no other folder of this partition does",
-                },
-            )
+            holds = f"holds the log of {other}. {_shown(each)}"
+            facts = {"broker": each.broker, "topic_id": None, "holds": holds}
+            yield Violation(brokers=(each.broker,), confidence="likely", facts=facts)
         else:
-            yield Undecided(
-                reason=f"broker {each.broker}'s folder of this partition begins as the folder of {other} on"
-                f" {numbered('broker', each.holders)} does: folders of one of these brokers were exchanged, and nothing here tells whose",
-                missing="another broker's copy of either partition",
-                brokers=(each.broker, *each.holders),
-            )
+            yield _asked(each, other)
+
+
+def _shown(each: Exchanged) -> str:
+    """What shows whose log a folder holds, in sentences."""
+    own = f"Broker {each.broker}"
+    if not each.holders:
+        return f"Each of the two folders ends where broker {each.broker} told that the other one's log does"
+    if not each.both_ways:
+        return f"{_begins(each)}. It does not end where broker {each.broker} told that this partition does"
+    told = {
+        "its ends": f"{own} told the ends of both logs the other way round",
+        "the others' ends": f"What {numbered('broker', each.holders)} told of where both logs end fits their folders",
+    }
+    return f"{_begins(each)}. {told.get(each.told_by, 'A broker that has one of the two partitions agrees with those')}"
+
+
+def _begins(each: Exchanged) -> str:
+    where = numbered("broker", each.holders)
+    if each.empty:
+        return f"It is empty, as that partition is on {where}, where this one is not"
+    return f"It begins with the batch with which that partition begins on {where}"
+
+
+def _asked(each: Exchanged, other: str) -> Undecided:
+    own, there = f"broker {each.broker}'s folder of this partition", f"{other} on {numbered('broker', each.holders)}"
+    begins = f"{own} is empty as {there} is" if each.empty else f"{own} begins as the folder of {there} does"
+    if each.both_ways:
+        return Undecided(
+            reason=f"{begins}: folders of one of these brokers were exchanged, and nothing here tells whose",
+            missing="another broker's copy of either partition",
+            brokers=(each.broker, *each.holders),
+        )
+    return Undecided(
+        reason=f"{begins}, and no other folder of this partition does: one may have been copied over the other",
+        missing=f"broker {each.broker}'s disk as it was",
+        brokers=(each.broker,),
+    )

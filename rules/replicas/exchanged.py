@@ -1,81 +1,286 @@
-"""Folders that hold another partition's log: they were exchanged or misnamed when they were copied or moved."""
+"""Folders that hold another partition's log: they changed places on one broker, or one was copied over another."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal, Protocol
 
 Partition = tuple[str, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FirstBatch:
-    """The batch with which one broker's folder of a partition begins."""
+class Beginning(Protocol):
+    """The batch with which a segment begins."""
+
+    @property
+    def fingerprint(self) -> bytes:
+        """What every replica of it has."""
+        ...
+
+    @property
+    def base_offset(self) -> int:
+        """Its first offset."""
+        ...
+
+    @property
+    def written(self) -> tuple[int, ...]:
+        """What a cleaner leaves of it as it was written."""
+        ...
+
+    @property
+    def whole(self) -> bool:
+        """Whether no cleaner has taken a record out of it."""
+        ...
+
+
+def never_one(left: Beginning, right: Beginning) -> bool:
+    """Whether two batches of one offset were never the same one, whatever a cleaner took out of either."""
+    if left.base_offset != right.base_offset:
+        return False
+    return left.written != right.written or (left.whole and right.whole and left.fingerprint != right.fingerprint)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class HeldFolder:
+    """One broker's folder of a partition: what its name makes of it, and what it shows of the log in it."""
 
     topic: str
     partition: int
     broker: int
     topic_id: str | None
-    file: str
-    fingerprint: bytes
-
-    @property
-    def key(self) -> tuple[str, str | None, bytes]:
-        """What the folder of the same log bears on every broker: its topic's id moves with it."""
-        return self.file, self.topic_id, self.fingerprint
+    heads: Mapping[int, Beginning]
+    """First batches by the offsets after which their segments are named."""
+    empty: bool = False
+    """Whether it holds no batch, and never held one."""
+    stopped: bool = False
+    """Whether its broker stopped in order."""
+    end: int | None = None
+    """Where its log ends, as far as that is seen without reading much of it."""
+    told_end: int | None = None
+    """Up to where its broker told that this partition's log is flushed: at an orderly stop it is the log's end."""
 
     @property
     def of(self) -> Partition:
         """The partition whose name the folder bears."""
         return self.topic, self.partition
 
+    def alike(self, other: HeldFolder) -> bool:
+        """Whether some segment of the two begins with the same batch."""
+        return any(self.heads[base].fingerprint == other.heads[base].fingerprint for base in self._shared(other))
+
+    def apart(self, other: HeldFolder) -> bool:
+        """Whether the two were never copies of one log: none of their segments begins alike, and some cannot have."""
+        shared = self._shared(other)
+        return not self.alike(other) and any(never_one(self.heads[base], other.heads[base]) for base in shared)
+
+    def fits(self, end: int, told: int | None) -> bool:
+        """Whether a log of this broker that ends at `end` can be the one of which it told `told`."""
+        return told is None or (end == told if self.stopped else end >= told)
+
+    def _shared(self, other: HeldFolder) -> Iterable[int]:
+        return self.heads.keys() & other.heads.keys()
+
+
+Told = Literal["its ends", "the others' ends", "a third broker", "nothing"]
+EndOf = Callable[[HeldFolder], int | None]
+"""Where the log in a folder ends, however much of it must be read to see it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchanged:
-    """A broker's folder of one partition that begins with the batch of another."""
+    """A broker's folder of one partition that holds, or may hold, the log of another."""
 
     topic: str
     partition: int
     broker: int
     holds: Partition
     holders: tuple[int, ...]
-    """Other brokers whose folders of that partition begin with this batch."""
-    sure: bool
-    """Whether two others hold it there; with one, either broker's folders may be the exchanged ones."""
+    """Brokers whose folders of that partition begin with the same batch; none where log ends alone show it."""
+    told_by: Told
+    """What tells that this folder is the wrong one; else those of the holders may be, or logs parted."""
+    empty: bool = False
+    """Whether it holds nothing, as that partition does on the others."""
+    both_ways: bool = True
+    """Whether two folders changed places; else one was copied over the other."""
+
+    @property
+    def sure(self) -> bool:
+        """Whether anything tells it."""
+        return self.told_by != "nothing"
 
 
-def exchanged(first: Iterable[FirstBatch]) -> tuple[Exchanged, ...]:
-    """Folders that changed places on one broker: each begins with the batch that others hold of the next one.
+def exchanged(folders: Sequence[HeldFolder], end_of: EndOf) -> tuple[Exchanged, ...]:
+    """Every folder that holds, or may hold, another partition's log, each told once."""
+    by_place: dict[Partition, list[HeldFolder]] = {}
+    for folder in folders:
+        by_place.setdefault(folder.of, []).append(folder)
+    found: dict[tuple[Partition, int], Exchanged] = {}
+    for each in (*_crossed(by_place, end_of), *_by_their_ends(folders, by_place)):
+        found.setdefault(((each.topic, each.partition), each.broker), each)
+    aside = frozenset(found)
+    for each in _copied_over(folders, by_place, end_of, aside):
+        found.setdefault(((each.topic, each.partition), each.broker), each)
+    return tuple(found.values())
 
-    No other broker's folder of the partition begins with that batch. A folder that alone holds another partition's log
-    is not told: a cleaner may have taken first batches elsewhere, logs may part, and partitions may be written alike.
+
+# --- two folders that changed places, by their first batches ----------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """One broker's folders of two partitions."""
+
+    one: HeldFolder
+    other: HeldFolder
+
+    def crosses(self, peer: _Pair) -> bool:
+        """Whether each of them begins as the peer's folder of the other partition, and not as that of its own."""
+        across = (self.one, peer.other), (self.other, peer.one)
+        alike = all(a.alike(b) or (a.empty and b.empty) for a, b in across)
+        moved = all(a.topic_id == b.topic_id for a, b in across)
+        return alike and moved and not (self.one.alike(peer.one) or self.other.alike(peer.other))
+
+    @property
+    def of_two_ids(self) -> bool:
+        """Whether the two bear different topic ids."""
+        return None not in (self.one.topic_id, self.other.topic_id) and self.one.topic_id != self.other.topic_id
+
+    def witness(self, end_of: EndOf) -> Literal["in place", "changed", "untold"]:
+        """What the ends tell that the broker wrote down of both logs."""
+        ends = end_of(self.one), end_of(self.other)
+        if ends[0] is None or ends[1] is None:
+            return "untold"
+        told = self.one.told_end, self.other.told_end
+        straight = self.one.fits(ends[0], told[0]) and self.other.fits(ends[1], told[1])
+        across = self.one.fits(ends[0], told[1]) and self.other.fits(ends[1], told[0])
+        if straight == across:
+            return "untold"
+        return "in place" if straight else "changed"
+
+
+def _crossed(by_place: Mapping[Partition, Sequence[HeldFolder]], end_of: EndOf) -> Iterator[Exchanged]:
+    """Folders that changed places on some brokers, beside those of which they did not."""
+    for one, other in sorted(_suspected(by_place)):
+        here = {folder.broker: folder for folder in by_place[other]}
+        pairs = [_Pair(folder, here[folder.broker]) for folder in by_place[one] if folder.broker in here]
+        for first, second in combinations(pairs, 2):
+            if first.crosses(second):
+                sides = tuple([pair for pair in pairs if pair.crosses(against)] for against in (second, first))
+                both = {pair.one.broker for pair in pairs}
+                alone = [folder for place in (one, other) for folder in by_place[place] if folder.broker not in both]
+                yield from _told(sides, alone, end_of)
+                break
+
+
+def _suspected(by_place: Mapping[Partition, Sequence[HeldFolder]]) -> set[tuple[Partition, Partition]]:
+    """Pairs of partitions of which some folder of one begins as one of the other, and not as its own partition does."""
+    by_head: dict[tuple[int, bytes], set[Partition]] = {}
+    for place, folders in by_place.items():
+        for base, head in ((base, head) for folder in folders for base, head in folder.heads.items()):
+            by_head.setdefault((base, head.fingerprint), set()).add(place)
+    found: set[tuple[Partition, Partition]] = set()
+    for place, folders in by_place.items():
+        strange = {f for pair in combinations(folders, 2) if not pair[0].alike(pair[1]) for f in pair}
+        for base, head in ((base, head) for folder in strange for base, head in folder.heads.items()):
+            others = by_head[base, head.fingerprint] - {place}
+            found |= {(min(place, other), max(place, other)) for other in others}
+    return found
+
+
+def _told(sides: Sequence[Sequence[_Pair]], alone: Sequence[HeldFolder], end_of: EndOf) -> Iterator[Exchanged]:
+    """Of two sides whose folders changed places against each other those that are wrong; of both, if nothing tells."""
+    told = [_told_wrong(own, against, alone, end_of) for own, against in (sides, sides[::-1])]
+    if "nothing" not in told:
+        told = ["nothing", "nothing"]
+    if told == ["nothing", "nothing"] and any(pair.of_two_ids for side in sides for pair in side):
+        return  # topic ids moved with the folders, and tell of each whose it is
+    for own, against, by, of_others in zip(sides, sides[::-1], told, told[::-1], strict=True):
+        if by == of_others or by != "nothing":
+            holders = tuple(pair.one.broker for pair in against)
+            for pair in own:
+                yield _holding(pair.one, pair.other.of, holders, by)
+                yield _holding(pair.other, pair.one.of, holders, by)
+
+
+def _told_wrong(own: Sequence[_Pair], against: Sequence[_Pair], alone: Sequence[HeldFolder], end_of: EndOf) -> Told:
+    """What tells that one side's folders are the wrong ones.
+
+    Its brokers told the ends that the logs have the other way round, or the others' told those that they have. Or a
+    broker that has only one of the two partitions, so that it cannot have exchanged them, agrees with the others.
     """
-    by_batch: dict[tuple[str, str | None, bytes], list[FirstBatch]] = {}
-    by_place: dict[tuple[Partition, str], list[FirstBatch]] = {}
-    for each in first:
-        by_batch.setdefault(each.key, []).append(each)
-        by_place.setdefault((each.of, each.file), []).append(each)
-    moved = (_moved(each, alike, by_place[each.of, each.file]) for alike in by_batch.values() for each in alike)
-    found = {(each.topic, each.partition, each.broker): each for each in moved if each is not None}
-    taken = {(*each.holds, each.broker) for each in found.values()}
-    return tuple(each for place, each in found.items() if place in taken and (*each.holds, each.broker) in found)
+    if any(pair.witness(end_of) == "changed" for pair in own):
+        return "its ends"
+    if any(pair.witness(end_of) == "in place" for pair in against):
+        return "the others' ends"
+    held = [folder for pair in against for folder in (pair.one, pair.other)]
+    agrees = any(third.alike(folder) for third in alone for folder in held if folder.of == third.of)
+    return "a third broker" if agrees else "nothing"
 
 
-def _moved(own: FirstBatch, alike: list[FirstBatch], peers: list[FirstBatch]) -> Exchanged | None:
-    others = [peer for peer in peers if peer.broker != own.broker]
-    if not others or any(peer.fingerprint == own.fingerprint for peer in others):
-        return None
-    elsewhere = {each.of for each in alike} - {own.of}
-    if len(elsewhere) != 1:
-        return None
-    holders = sorted({each.broker for each in alike if each.of in elsewhere})
-    if own.broker in holders:
-        return None
+def _holding(
+    folder: HeldFolder, holds: Partition, holders: tuple[int, ...], told_by: Told, *, both_ways: bool = True
+) -> Exchanged:
     return Exchanged(
-        topic=own.topic,
-        partition=own.partition,
-        broker=own.broker,
-        holds=elsewhere.pop(),
-        holders=tuple(holders),
-        sure=len(holders) > 1,
+        topic=folder.topic,
+        partition=folder.partition,
+        broker=folder.broker,
+        holds=holds,
+        holders=holders,
+        told_by=told_by,
+        empty=folder.empty,
+        both_ways=both_ways,
     )
+
+
+# --- two folders that changed places, by the ends that their broker told ----------------------------------------------
+
+
+def _by_their_ends(
+    folders: Sequence[HeldFolder], by_place: Mapping[Partition, Sequence[HeldFolder]]
+) -> Iterator[Exchanged]:
+    """Two folders of one broker of which each ends where it told that the other does.
+
+    A log that only lost its end leaves no other one with the end that it had.
+    """
+    strange: dict[tuple[int, int, int], list[HeldFolder]] = {}
+    for folder in folders:
+        end, told = folder.end, folder.told_end
+        if end is not None and told is not None and end != told:
+            strange.setdefault((folder.broker, end, told), []).append(folder)
+    for (broker, end, told), here in strange.items():
+        there = strange.get((broker, told, end), [])
+        if len(here) == len(there) == 1:
+            pair = here[0], there[0]
+            if not any(f.alike(peer) for f in pair for peer in by_place[f.of] if peer is not f):
+                yield _holding(pair[0], pair[1].of, (), "its ends")
+
+
+# --- one folder that was copied over another --------------------------------------------------------------------------
+
+
+def _copied_over(
+    folders: Sequence[HeldFolder],
+    by_place: Mapping[Partition, Sequence[HeldFolder]],
+    end_of: EndOf,
+    aside: frozenset[tuple[Partition, int]],
+) -> Iterator[Exchanged]:
+    """Folders that begin as another partition does, where that one's folders agree, and as none of their own does."""
+    by_head: dict[tuple[int, bytes, str | None], list[HeldFolder]] = {}
+    for folder in folders:
+        for base, head in folder.heads.items():
+            by_head.setdefault((base, head.fingerprint, folder.topic_id), []).append(folder)
+    for folder in folders:
+        peers = [p for p in by_place[folder.of] if p is not folder and (p.of, p.broker) not in aside]
+        if (folder.of, folder.broker) in aside or not any(folder.apart(p) for p in peers):
+            continue
+        if any(folder.alike(peer) for peer in peers):
+            continue
+        alike = {id(f): f for b, h in folder.heads.items() for f in by_head[b, h.fingerprint, folder.topic_id]}
+        others = [f for f in alike.values() if f.of != folder.of and (f.of, f.broker) not in aside]
+        settled = [f for f in others if not any(f.apart(peer) for peer in by_place[f.of])]
+        if settled:
+            end = end_of(folder)
+            wrong = end is not None and not folder.fits(end, folder.told_end)
+            holders = tuple(sorted(f.broker for f in settled if f.of == settled[0].of))
+            yield _holding(folder, settled[0].of, holders, "its ends" if wrong else "nothing", both_ways=False)

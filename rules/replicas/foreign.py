@@ -48,7 +48,7 @@ class OtherFolders(Protocol):
 
     @property
     def exchanged(self) -> Sequence[Exchanged]:
-        """Folders that begin with another partition's first batch."""
+        """Folders that hold another partition's log."""
         ...
 
     @property

@@ -59,6 +59,8 @@ def other_ids(
 ) -> tuple[OtherId, ...]:
     """Every id but the topic's own that a replica of the partition bears, and what is known of it."""
     own = own_id(replicas, told)
+    if told and own not in told and any(b.topic_id == own and b.topic != topic for b in bearers):
+        own = None  # all its replicas bear what logs give to no life of the topic, and what another topic bears
     ids = sorted({r.topic_id for r in replicas if r.topic_id is not None} - {own})
     return tuple(_other(topic_id, topic, partition, replicas, told, bearers) for topic_id in ids)
 

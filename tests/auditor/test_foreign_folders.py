@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from auditor.report.model import AuditReport
 from rules.finding import Severity
 from tests.auditor.dumps_at_hand import audited, copied
+from tests.rules.broken_dumps import Yard, wrote
 
 
 def swapped(dump: Path, broker: str, names: tuple[str, str]) -> Path:
@@ -29,7 +31,6 @@ def foreign(report: AuditReport) -> set[tuple[str | None, int | None, int]]:
     [
         ("clean_4x", ("orders-1", "state-1")),
         ("clean_4x", ("orders-0", "orders-1")),
-        ("clean_1_1", ("orders-1", "state-1")),
         ("clean_1_1", ("orders-0", "orders-1")),
     ],
 )
@@ -41,12 +42,46 @@ def test_folders_that_were_swapped_accuse_nobody(sample: str, names: tuple[str, 
     assert report.coverage.replicas_lacking == 2
 
 
-def test_of_two_brokers_alone_nothing_tells_whose_folders_were_swapped(tmp_path: Path) -> None:
-    dump = swapped(copied("clean_4x", tmp_path / "dump", logs=True), "broker-2", ("orders-0", "orders-1"))
-    shutil.rmtree(dump / "broker-3")
+@pytest.mark.parametrize("brokers", [("broker-2",), ("broker-1", "broker-2")])
+def test_the_ends_that_brokers_told_tell_on_which_of_them_folders_were_swapped(
+    brokers: tuple[str, ...], tmp_path: Path
+) -> None:
+    dump = copied("clean_4x", tmp_path / "dump", logs=True)
+    for broker in brokers:
+        swapped(dump, broker, ("orders-0", "orders-1"))
+    if len(brokers) == 1:
+        shutil.rmtree(dump / "broker-3")
     report = audited(dump, topic=("orders",))
-    assert (report.verdict, [*report.violations]) == ("unknown", [])
-    assert foreign(report) == {("orders", partition, broker) for partition in (0, 1) for broker in (1, 2)}
+    wrong = {int(broker[-1]) for broker in brokers}
+    grave = {(f.rule, f.brokers) for f in report.violations if f.severity > Severity.INFO}
+    assert grave == {("LOG007", (broker,)) for broker in wrong}
+    assert foreign(report) == {("orders", partition, broker) for partition in (0, 1) for broker in wrong}
+
+
+def test_where_nothing_tells_whose_folders_were_swapped_nobody_is_accused(tmp_path: Path) -> None:
+    """Both logs of release 1.1.1 end at one offset, bear no topic ids, and a cleaner took the beginning of one."""
+    report = audited(swapped(copied("clean_1_1", tmp_path / "dump", logs=True), "broker-2", ("orders-1", "state-1")))
+    assert (report.verdict, [f for f in report.violations if f.severity > Severity.INFO]) == ("unknown", [])
+    assert foreign(report) == {(topic, 1, broker) for topic in ("orders", "state") for broker in (1, 2, 3)}
+
+
+def test_of_one_broker_its_own_word_of_the_ends_tells_it(tmp_path: Path) -> None:
+    dump = swapped(copied("clean_4x", tmp_path / "dump", logs=True), "broker-2", ("orders-0", "state-1"))
+    for broker in ("broker-1", "broker-3"):
+        shutil.rmtree(dump / broker)
+    report = audited(dump)
+    grave = {(f.rule, f.topic, f.partition) for f in report.violations if f.severity > Severity.LOW}
+    assert grave == {("LOG007", "orders", 0), ("LOG007", "state", 1)}
+
+
+def test_ids_that_logs_give_to_no_life_of_a_topic_are_not_its_own_though_no_other_is_here(tmp_path: Path) -> None:
+    dump = swapped(copied("clean_4x", tmp_path / "dump", logs=True), "broker-2", ("orders-0", "state-1"))
+    for broker in ("broker-1", "broker-3"):
+        shutil.rmtree(dump / broker)
+    (dump / "broker-2/data/recovery-point-offset-checkpoint").unlink()
+    report = audited(dump)
+    assert {("orders", 0, 2), ("state", 1, 2)} <= foreign(report)
+    assert {f.rule for f in report.violations if f.severity > Severity.LOW} == {"LOG007"}
 
 
 def test_a_copy_of_a_deleted_topic_is_none_of_the_topic_that_was_made_since(tmp_path: Path) -> None:
@@ -57,3 +92,92 @@ def test_a_copy_of_a_deleted_topic_is_none_of_the_topic_that_was_made_since(tmp_
     assert (report.verdict, report.coverage.replicas_assigned_elsewhere) == ("unknown", 2)
     assert [finding.rule for finding in report.violations] == ["LOG006"]
     assert ("again", 0, 3) in foreign(report)
+
+
+ENDS = 60, 90
+
+
+def two_partitions(yard: Yard, ends: tuple[int, int] = ENDS, *, start: int = 0) -> dict[tuple[int, int], Path]:
+    """The folders of two partitions on three brokers."""
+    return {
+        (broker, partition): yard.broker(
+            broker,
+            wrote(0, start if broker == 1 else 0, end, "ab"[partition]),
+            partition=partition,
+            segments=(30,) if end else (),
+        )
+        for broker in (1, 2, 3)
+        for partition, end in enumerate(ends)
+    }
+
+
+def exchange(one: Path, other: Path) -> None:
+    swapped(one.parents[2], one.parents[1].name, (one.name, other.name))
+
+
+def answers(yard: Yard) -> tuple[list[tuple[str, tuple[int, ...]]], set[int], set[tuple[int | None, int]]]:
+    """Findings of weight, whom open questions of exchanged folders name, and which folders are put aside."""
+    report = yard.report()
+    grave = sorted({(f.rule, f.brokers) for f in report.violations if f.severity > Severity.INFO})
+    asked = {b for f in report.findings if f.rule == "LOG007" and f.verdict == "undecided" for b in f.brokers}
+    return grave, asked, {(partition, broker) for _, partition, broker in foreign(report)}
+
+
+def test_an_exchange_with_an_empty_partition_is_told(tmp_path: Path) -> None:
+    yard = Yard(tmp_path)
+    folders = two_partitions(yard, (60, 0))
+    exchange(folders[1, 0], folders[1, 1])
+    assert answers(yard) == ([("LOG007", (1,))], set(), {(0, 1), (1, 1)})
+
+
+def test_an_exchange_of_logs_whose_beginnings_are_retired_is_told(tmp_path: Path) -> None:
+    yard = Yard(tmp_path)
+    folders = two_partitions(yard, start=30)
+    exchange(folders[1, 0], folders[1, 1])
+    assert answers(yard) == ([("LOG007", (1,))], set(), {(0, 1), (1, 1)})
+
+
+def test_an_exchange_of_logs_of_one_length_is_asked_of_both_sides(tmp_path: Path) -> None:
+    yard = Yard(tmp_path)
+    folders = two_partitions(yard, (60, 60))
+    exchange(folders[1, 0], folders[1, 1])
+    every = {(partition, broker) for partition in (0, 1) for broker in (1, 2, 3)}
+    assert answers(yard) == ([], {1, 2, 3}, every)
+
+
+@pytest.mark.parametrize(("ends", "told"), [(ENDS, [("LOG007", (1,))]), ((60, 60), [])])
+def test_a_folder_that_was_copied_over_another_is_told_or_asked(
+    ends: tuple[int, int], told: list[tuple[str, tuple[int, ...]]], tmp_path: Path
+) -> None:
+    yard = Yard(tmp_path)
+    folders = two_partitions(yard, ends)
+    shutil.rmtree(folders[1, 0])
+    shutil.copytree(folders[1, 1], folders[1, 0])
+    assert answers(yard) == (told, set() if told else {1}, {(0, 1)})
+
+
+def test_a_broker_that_has_one_of_both_alone_tells_it(tmp_path: Path) -> None:
+    yard = Yard(tmp_path)
+    folders = two_partitions(yard, (60, 60))
+    shutil.rmtree(folders[3, 1])
+    exchange(folders[1, 0], folders[1, 1])
+    assert answers(yard)[0] == [("LOG007", (1,))]
+
+
+def test_partitions_that_were_written_alike_are_in_their_places(tmp_path: Path) -> None:
+    """One's beginning was cleaned on some brokers, the other's on others; a log that parted is no other partition's."""
+    yard = Yard(tmp_path)
+    log = wrote(0, 0, 60)
+    for broker, partition in product((1, 2, 3), (0, 1)):
+        yard.broker(broker, log[1:] if broker == 2 else log, partition=partition, segments=(0,), cleaner=30)
+    assert answers(yard) == ([], set(), set())
+
+
+def test_a_log_that_parted_is_accused_as_ever(tmp_path: Path) -> None:
+    yard = Yard(tmp_path)
+    for broker in (1, 2, 3):
+        yard.broker(broker, wrote(0, 0, 60, "x" if broker == 1 else "y"))
+        yard.broker(broker, wrote(0, 0, 60, "z"), partition=1)
+    grave, asked, aside = answers(yard)
+    assert ("LOG001", (1, 2, 3)) in grave
+    assert (asked, aside) == (set(), set())

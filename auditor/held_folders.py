@@ -1,0 +1,127 @@
+"""Which log each replica's folder holds: what names of files, first batches and a broker's checkpoint show of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from parsers.checkpoints import read_offset_checkpoint
+from parsers.files import FileFault, locate, read_source
+from parsers.inventory import Inventory, ReplicaDir
+from parsers.provenance import Source
+from parsers.segment import scan
+from parsers.segment.first_batch import FirstBatch, first_batch
+from parsers.tables import Refusal
+from rules.replicas.exchanged import Exchanged, HeldFolder, exchanged
+
+Place = tuple[str | None, str | None, int | None]
+"""A log dir, and a partition in it."""
+READ_TO_ITS_END: Final = 64 << 10
+"""A last segment of this size is read where no file's name tells the log end."""
+
+
+def held_otherwise(root: Path, inventory: Inventory, current: Sequence[ReplicaDir]) -> tuple[Exchanged, ...]:
+    """The folders that hold, or may hold, another partition's log."""
+    files = _plain_files(inventory.files)
+    first = {min(own.segments) for own in files.values() if own.segments}
+    nothing = _Files({}, ())
+    told = _told_ends(root, inventory)
+    stopped = {log_dir.path for log_dir in inventory.log_dirs if log_dir.clean_shutdown}
+    seen: list[HeldFolder] = []
+    logs: dict[HeldFolder, _Files] = {}
+    for replica in current:
+        own = files.get(replica.path, nothing)
+        for folder in _folder(root, replica, own, first, told, stopped):
+            seen.append(folder)
+            logs[folder] = own
+
+    def end_of(folder: HeldFolder) -> int | None:
+        return _read_to_the_end(root, logs[folder]) if folder.end is None else folder.end
+
+    return exchanged(seen, end_of)
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """The files in plain use of one replica's folder, by the offsets that name them."""
+
+    segments: Mapping[int, Source]
+    snapshots: Sequence[int]
+
+
+def _plain_files(files: Sequence[Source]) -> dict[str, _Files]:
+    found: dict[str, tuple[dict[int, Source], list[int]]] = {}
+    for file in files:
+        if file.base_offset is not None and not file.suffix and file.kind in ("segment", "producer-snapshot"):
+            segments, snapshots = found.setdefault(file.origin.source.rpartition("/")[0], ({}, []))
+            if file.kind == "segment":
+                segments[file.base_offset] = file
+            else:
+                snapshots.append(file.base_offset)
+    return {folder: _Files(segments, snapshots) for folder, (segments, snapshots) in found.items()}
+
+
+def _told_ends(root: Path, inventory: Inventory) -> dict[Place, int]:
+    """Up to where each log dir's broker wrote that a partition's log is flushed."""
+    told: dict[Place, int] = {}
+    for file in inventory.files:
+        if file.kind == "recovery-point-offset-checkpoint" and not file.suffix:
+            content = read_source(root, file.origin)
+            if not isinstance(content, Refusal):
+                rows = read_offset_checkpoint(content, file.origin, "recovery-point").rows
+                told.update({(file.origin.log_dir, row.topic, row.partition): row.offset for row in rows})
+    return told
+
+
+def _folder(
+    root: Path,
+    replica: ReplicaDir,
+    files: _Files,
+    first: Collection[int],
+    told: Mapping[Place, int],
+    stopped: Collection[str],
+) -> Iterator[HeldFolder]:
+    origin = replica.origin
+    if origin.topic is None or origin.partition is None or origin.broker is None or not files.segments:
+        return
+    heads = {base: _head(root, files.segments[base]) for base in files.segments.keys() & first}
+    last = max(files.segments)
+    yield HeldFolder(
+        topic=origin.topic,
+        partition=origin.partition,
+        broker=origin.broker,
+        topic_id=origin.topic_id,
+        heads={base: head for base, head in heads.items() if head is not None},
+        empty=last == 0 and not files.segments[last].size,
+        stopped=origin.log_dir in stopped,
+        end=_end_at_hand(root, files, stopped=origin.log_dir in stopped),
+        told_end=told.get((origin.log_dir, origin.topic, origin.partition)),
+    )
+
+
+def _head(root: Path, segment: Source) -> FirstBatch | None:
+    place = locate(root, segment.origin.source)
+    return None if isinstance(place, FileFault) else first_batch(place)
+
+
+def _end_at_hand(root: Path, files: _Files, *, stopped: bool) -> int | None:
+    """The log end by names alone, or by reading little: at an orderly stop a broker names a snapshot after it."""
+    last = max(files.segments)
+    snapshot = max(files.snapshots, default=-1)
+    if not files.segments[last].size:
+        return last
+    if stopped and snapshot > last:
+        return snapshot
+    return _read_to_the_end(root, files) if files.segments[last].size <= READ_TO_ITS_END else None
+
+
+def _read_to_the_end(root: Path, files: _Files) -> int | None:
+    last = max(files.segments)
+    place = locate(root, files.segments[last].origin.source)
+    if isinstance(place, FileFault):
+        return None
+    chunks = scan(place, files.segments[last].origin, verify=False)
+    ends = [chunk.headers["last_offset"][-1].as_py() for chunk in chunks if len(chunk.headers)]
+    return ends[-1] + 1 if ends and ends[-1] is not None else None
