@@ -20,6 +20,7 @@ from rules.thresholds import WEEK_MS, Threshold
 Standing = Literal["young", "overdue", "undelivered", "hanging", "open"]
 """Within its time-out; beyond it by its coordinator's own record; decided, and its marker never written; open though
 its coordinator has none of it; open for all that is known."""
+UNTIMED: Final = "no broker's time tells how long it has been open"
 MAXIMUM: Final = "transaction.max.timeout.ms"
 DEFAULT_MAXIMUM_MS: Final = 900_000
 SLACK: Final = Threshold(
@@ -125,13 +126,14 @@ class _Coordinators:
         since = self._since(begun)
         age = None if since is None or self._now is None else self._now - since
         allowed = self._timeout(state) + self._slack
-        if age is not None and age <= allowed:
+        proved, overlong = age is not None and age > allowed, self._age_by_producers(begun) > allowed
+        if age is not None and not proved and not overlong:
             return self._told(producer, begun, "young", state, age)
-        unknown = self._unknown(begun, since, age, found)
+        unknown = self._unknown(begun, since, age, found) or ("" if proved else UNTIMED)
         if not unknown:
             return self._told(producer, begun, "hanging", state, age)
-        overlong = age is not None or self._age_by_producers(begun) > allowed
-        return replace(self._told(producer, begun, "open", state, age), unknown=unknown, overlong=overlong)
+        told = self._told(producer, begun, "open", state, age)
+        return replace(told, unknown=unknown, overlong=proved or overlong)
 
     def _age_by_producers(self, begun: Begun) -> int:
         """How long it was open by whatever time the log bears last; producers' clocks may be wrong."""
@@ -162,7 +164,7 @@ class _Coordinators:
         if found is not None and (not found[0].whole or found[1].producer_epoch < begun.producer_epoch):
             return "its coordinator's log is not known up to the transaction's beginning"
         if since is None or age is None:
-            return "no broker's time tells how long it has been open"
+            return UNTIMED
         reach = coordinators.latest if found is None else self._reach(found[0])
         if reach is None or reach < since:
             return "its coordinator's log ends before the transaction began"

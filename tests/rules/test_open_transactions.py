@@ -136,7 +136,9 @@ def test_a_write_behind_the_marker_hangs(scene: Scene) -> None:
 
 def test_a_live_copy_needs_brokers_times_on_both_sides(scene: Scene) -> None:
     yard = hangs(scene).yard(clean=False)
-    assert (found(yard), asked(yard)) == ([], [])
+    assert (found(yard), blocking(yard)) == ([], [True])
+    (reason,) = asked(yard)
+    assert reason.endswith("open from offset 6 on; no broker's time tells how long it has been open")
 
 
 def test_a_live_copy_with_brokers_times_on_both_sides(scene: Scene) -> None:
