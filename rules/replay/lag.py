@@ -104,14 +104,14 @@ def lags(course: Course) -> Iterator[tuple[LeaderRow, tuple[Lag, ...]]]:
         before = time
         awake_ms = awake.see(row, time)
         held = max(held, int(row.log_end.interval.low or 0))
-        possible = frozenset().union(*row.isr)
+        possible, sure = frozenset().union(*row.isr), frozenset.intersection(*row.isr) if row.isr else frozenset()
         for remote in row.remotes:
             watch = watches.setdefault(remote.broker, _Watch(began, course.reign.start_offset or 0))
             if remote.broker in possible - members:
-                watch.caught_up = time  # it has just joined, or may have
+                watch.caught_up = time  # it has joined since the answer before, or may have
             if row.moment.kind == "fetched" and row.moment.broker == remote.broker:
                 watch.answer(row.moment, time, held)
-        members = possible
+        members = sure
         behind = [r for r in row.remotes if r.high is not None and r.high < held]
         for remote in behind:
             if watches[remote.broker].may_have_caught_up(remote):

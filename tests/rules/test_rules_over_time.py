@@ -11,6 +11,7 @@ from rules.chronicle.chronicle import Chronicle
 from rules.cut_tables import cut_tables, reconciliations
 from rules.evidence import PartitionEvidence
 from rules.finding import Severity, Undecided, Violation
+from rules.replay.lag import lags
 from rules.sketch.notation import read_sketch
 
 Said = tuple[tuple[int, ...], int | None, int | None, str]
@@ -242,7 +243,7 @@ broker 2 0000|
 t1 leads 1 epoch 0 at 0 hw 0 isr 1,2
 t2 fetch 2@4 from 1 hw=0
 """
-LATER = "\nt99000 acks 1 at 70 acks=1\nt99999 shrinks 1 from 1,2 to 1 at 71"
+SHRUNK = "\nt99000 acks 1 at 70 acks=1\nt99999 shrinks 1 from 1,2 to 1 at 71"
 AWAKE = "".join(f"\nt{time} acks 1 at {time // 1000} acks=1" for time in (54000, 58000, 62000))
 EVER_BEHIND = """
 t3 acks 1 at 9 acks=1
@@ -260,22 +261,22 @@ DROPPED = [((1, 2), None, None, "likely")]
 @pytest.mark.parametrize(
     ("history", "said"),
     [
-        ("t3 acks 1 at 5 acks=1\nt50000 acks 1 at 6 acks=1" + AWAKE + LATER, KEPT),
+        ("t3 acks 1 at 5 acks=1\nt50000 acks 1 at 6 acks=1" + AWAKE + SHRUNK, KEPT),
         # It stood still until then, and looks only now.
-        ("t3 acks 1 at 5 acks=1\nt50000 acks 1 at 6 acks=1" + LATER, []),
+        ("t3 acks 1 at 5 acks=1\nt50000 acks 1 at 6 acks=1" + SHRUNK, []),
         # Not yet late: the leader looks every five seconds only.
-        ("t3 acks 1 at 5 acks=1\nt14000 acks 1 at 6 acks=1" + LATER, []),
+        ("t3 acks 1 at 5 acks=1\nt14000 acks 1 at 6 acks=1" + SHRUNK, []),
         # At the leader's log end it stays for ever.
-        ("t50000 fetch 2@4 from 1 hw=4" + LATER, []),
+        ("t50000 fetch 2@4 from 1 hw=4" + SHRUNK, []),
         # It fetches, ever behind, and ever reaches what was the end at its former fetch.
-        (EVER_BEHIND + LATER, []),
+        (EVER_BEHIND + SHRUNK, []),
         # Nothing behind it shows that a change of the ISR would have been told.
         ("t3 acks 1 at 5 acks=1\nt50000 acks 1 at 6 acks=1" + AWAKE, []),
         # The request log is silent for more than a minute: lines of it may be missing.
         ("t3 acks 1 at 5 acks=1\nt130000 acks 1 at 6 acks=1\nt175000 acks 1 at 7 acks=1"
-         + LATER.replace("t99", "t199"), []),
+         + SHRUNK.replace("t99", "t199"), []),
         # The leader asked, the controller let it wait.
-        ("t3 acks 1 at 5 acks=1\nt16000 shrinks 1 from 1,2 to 1 at 6\nt50000 acks 1 at 6 acks=1" + AWAKE + LATER, []),
+        ("t3 acks 1 at 5 acks=1\nt16000 shrinks 1 from 1,2 to 1 at 6\nt50000 acks 1 at 6 acks=1" + AWAKE + SHRUNK, []),
         ("t3 shrinks 1 from 1,2 to 1 at 4", DROPPED),
         ("t3 acks 1 at 5 acks=1\nt30000 shrinks 1 from 1,2 to 1 at 6", []),
         ("t3 shrinks 1 from 1,2 to 1 at 4\nt9 fetch 2@3 from 1 hw=3", []),  # it had lost its tail meanwhile
@@ -804,3 +805,16 @@ def test_a_leader_that_stood_still_between_two_equal_answers_kept_nobody(asked: 
     )
     told = [v for v in BY_ID["ISR002"].check(replace(drawn, chronicle=Chronicle(moments))) if isinstance(v, Violation)]
     assert len(told) == kept
+
+
+def test_who_may_have_joined_just_now_has_not_lagged() -> None:
+    """Until then it was not surely a member: whoever is none may be as late as it likes."""
+    drawing = LAGGING + "t3 acks 1 at 5 acks=1\nt50000 acks 1 at 50 acks=1" + AWAKE + SHRUNK
+    (course,) = read_sketch(drawing).evidence.replayed.courses
+    unsure = (frozenset({1}), frozenset({1, 2}))
+    rows = tuple(replace(row, isr=unsure if (row.moment.time or 0) < 62_000 else row.isr) for row in course.rows)
+    late = [
+        [lag.milliseconds > 0 for row, found in lags(each) if row.moment.time == 62_000 for lag in found]
+        for each in (course, replace(course, rows=rows))
+    ]
+    assert late == [[True], [False]]
