@@ -24,7 +24,6 @@ DOCS = ROOT / "docs"
 LEFT_OUT = "…"
 EXIT_CODE = "echo $?"
 FENCE = re.compile(r"^```(?P<language>\w*)(?: (?P<name>\S+))?\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
-OF_LISTS = re.compile(r"\n\s*\n|\n(?=- |\d+\. )")
 OF_A_SHELL = re.compile(r"[|><;&$*`]")
 
 
@@ -94,9 +93,3 @@ def difference(step: Step, printed: str) -> Iterator[str]:
 
 def _line(told: str) -> str:
     return re.escape(told.removesuffix(LEFT_OUT)) + (".*" if told.endswith(LEFT_OUT) else "")
-
-
-def prose(page: str) -> list[str]:
-    """The paragraphs of a page, without its blocks, tables, titles and drawings."""
-    told = [part.strip() for part in OF_LISTS.split(FENCE.sub("", page))]
-    return [re.sub(r"^(?:- |\d+\. )", "", part) for part in told if part and not part.startswith(("|", "#"))]

@@ -10,17 +10,19 @@ from pathlib import Path
 import pyspark
 import pytest
 import typer
-from dumps_at_hand import ROOT
-from page_runs import DOCS, Step, Written, difference, follow, prose, steps
-from test_plain_sentences import long_ones
+from dumps_at_hand import ROOT, SAMPLES
+from page_runs import DOCS, Step, Written, difference, follow, steps
 
 from auditor.cli.commands import app
 from auditor.java import use_java
+from auditor.report.terminal import render as terminal
 from tests.lab.effort import fast_if
+from tests.lab.sample_reports import report_on
 
-PAGES = (DOCS / "tutorial.md", DOCS / "explanation.md", *sorted((DOCS / "how-to").glob("*.md")))
+READING = DOCS / "reading-a-report.md"
+PAGES = (DOCS / "tutorial.md", DOCS / "explanation.md", READING, *sorted((DOCS / "how-to").glob("*.md")))
 ON_SPARK = [page for page in PAGES if "spark-submit" in page.read_text(encoding="utf-8")]
-BESIDE_SPARK = fast_if(PAGES[:2].__contains__, [page for page in PAGES if page not in ON_SPARK])
+BESIDE_SPARK = fast_if(PAGES[:3].__contains__, [page for page in PAGES if page not in ON_SPARK])
 COMMAND = re.compile(r"(?:^|`|\$ )(?:tidemark|python3 run\.py) ([a-z]+)\b([^`\n]*)", re.MULTILINE)
 
 
@@ -52,11 +54,14 @@ def test_the_commands_of_a_page_on_spark_print_what_it_says(
     assert differences(page, tmp_path, monkeypatch, **node, **submitter) == ""
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_a_page_speaks_in_short_sentences(page: Path) -> None:
-    told = prose(page.read_text(encoding="utf-8"))
-    assert len(told) > 3
-    assert [part for text in told for part in long_ones(text)] == []
+def test_every_sentence_whose_meaning_is_told_stands_in_a_report_of_the_page() -> None:
+    page = READING.read_text(encoding="utf-8")
+    told = re.findall(r"^\| (.+?) \| .+ \|$", page.partition("\n## Twenty sentences")[2], re.MULTILINE)[1:]
+    assert len(told) == 20
+    shown = re.findall(r"^\$ tidemark audit sample_logs/(\w+)/dump", page, re.MULTILINE)
+    said = " ".join(terminal(report_on(SAMPLES / case), columns=10_000, verbose=True) for case in shown)
+    words = " ".join(said.split())
+    assert [sentence for sentence in told if sentence not in words] == []
 
 
 def test_every_command_and_option_in_the_documentation_exists() -> None:
