@@ -16,7 +16,8 @@ import pyarrow as pa
 
 from auditor.archives import at_hand
 from auditor.audit import audit, prepare
-from auditor.bundle.masked_files import BundledFile, Place, write_masked
+from auditor.bundle.masked_files import BundledFile, Places, write_masked
+from auditor.bundle.masked_logs import Place
 from auditor.bundle.masking import new_mask
 from auditor.bundle.wanted import BundleRequest, wanted
 from auditor.config import AuditConfig, ConfigError
@@ -42,8 +43,8 @@ MEANING: Final = (
     "Keys, values and headers of records are masked: their first 8 bytes are a keyed digest whose key was thrown "
     "away, the rest are zeros. Packed batches are written anew, unpacked and cut to the same length. Checksums "
     "that held hold again; those that failed fail by the same bits. Names of clients, groups and principals, and "
-    "lines of logs that no rule reads, are masked too. Names of topics, hosts and brokers, offsets, epochs and "
-    "times stand as they were."
+    "lines of logs that no rule reads, are masked too. So are lines of brokers' logs that speak of other partitions, "
+    "unless the findings need them. Names of topics, hosts and brokers, offsets, epochs and times stand as they were."
 )
 
 
@@ -66,11 +67,19 @@ def run_bundle(request: BundleRequest, config: AuditConfig) -> int:
             report = _whole(audit(here.folders, config, progress))
         chosen = wanted(report, request.findings)
         inventory = prepare(dump, config).inventory
+
+        def _tried(places: Places) -> tuple[tuple[BundledFile, ...], Proof]:
+            taken = tuple(write_masked(dump.root, inventory, places, home, new_mask()))
+            return taken, _proof(_whole(audit(home, config)), report, chosen)
+
         home = Path(tempfile.mkdtemp(prefix="tidemark-"))
         try:
-            places = frozenset((finding.topic, finding.partition) for finding in chosen)
-            taken = tuple(write_masked(dump.root, inventory, _all_of(places, report), home, new_mask()))
-            proof = _proof(_whole(audit(home, config)), report, chosen)
+            asked = _all_of(frozenset((finding.topic, finding.partition) for finding in chosen), report)
+            taken, proof = _tried(Places(asked=asked, whole_logs=False))
+            if proof.lost or proof.added:  # what a line says of one partition may bear on another
+                shutil.rmtree(home)
+                home.mkdir(mode=0o700)
+                taken, proof = _tried(Places(asked=asked, whole_logs=True))
             (home / MANIFEST).write_text(_manifest(taken, proof), encoding="utf-8")
             _pack(home, request.target, replace=config.force)
         finally:

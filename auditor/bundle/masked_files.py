@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from auditor.bundle.dumped import masked_dump_text
-from auditor.bundle.masked_logs import masked_broker_log, masked_request_log
+from auditor.bundle.masked_logs import Place, masked_broker_log, masked_request_log
 from auditor.bundle.masking import metadata_value
 from auditor.bundle.packed import repacked
 from parsers.files import FileFault, disk_name, locate, read_at, read_small
@@ -17,7 +17,6 @@ from parsers.provenance import FileKind, Source
 from parsers.records.masked import HEADER, masked_entry
 from parsers.segment import scan_source
 
-Place = tuple[str | None, int | None]
 LOG_LIMIT: Final = 512 << 20
 STEP: Final = 1 << 20
 METADATA_TOPIC: Final = "__cluster_metadata"
@@ -29,6 +28,15 @@ AS_THEY_ARE: Final[frozenset[FileKind]] = frozenset({
 """Files of numbers, of ids that Kafka draws, and of topics' names."""
 TEXTS: Final[frozenset[FileKind]] = frozenset({"broker-log", "request-log", "dump-text"})
 LOGS: Final[frozenset[FileKind]] = frozenset({"segment", "kraft-snapshot"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """The partitions that a bundle is about."""
+
+    asked: frozenset[Place]
+    whole_logs: bool
+    """Whether brokers' logs keep what they say of other partitions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +53,7 @@ class BundledFile:
 
 
 def write_masked(
-    root: Path, inventory: Inventory, places: frozenset[Place], folder: Path, mask: Callable[[bytes], bytes]
+    root: Path, inventory: Inventory, places: Places, folder: Path, mask: Callable[[bytes], bytes]
 ) -> Iterator[BundledFile]:
     """Every file that the partitions' findings may rest on; all others are named as left out."""
     for file in inventory.files:
@@ -56,26 +64,28 @@ def write_masked(
         target = folder / disk_name(file.origin.source)
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("wb") as written:
-            yield _taken(root, file, written, mask)
+            yield _taken(root, file, written, places, mask)
 
 
-def _left_out(file: Source, places: frozenset[Place]) -> str:
+def _left_out(file: Source, places: Places) -> str:
     origin = file.origin
     if file.kind in TEXTS:
         return ""
     if file.kind not in AS_THEY_ARE | LOGS:
         return "its kind may hold anything"
     of_partition = origin.topic is not None
-    if of_partition and origin.topic != METADATA_TOPIC and (origin.topic, origin.partition) not in places:
+    if of_partition and origin.topic != METADATA_TOPIC and (origin.topic, origin.partition) not in places.asked:
         return "of another partition"
     return ""
 
 
-def _taken(root: Path, file: Source, written: BinaryIO, mask: Callable[[bytes], bytes]) -> BundledFile:
+def _taken(
+    root: Path, file: Source, written: BinaryIO, places: Places, mask: Callable[[bytes], bytes]
+) -> BundledFile:
     if file.kind in LOGS:
         return _masked_log(root, file, written, mask)
     place = locate(root, file.origin.source)
-    content = place if isinstance(place, FileFault) else _content(place, file, mask)
+    content = place if isinstance(place, FileFault) else _content(place, file, places, mask)
     if isinstance(content, FileFault):
         return BundledFile(source=file.origin.source, kind=file.kind, how=f"left empty: {content.found}")
     written.write(content)
@@ -83,10 +93,10 @@ def _taken(root: Path, file: Source, written: BinaryIO, mask: Callable[[bytes], 
     return BundledFile(source=file.origin.source, kind=file.kind, how=how)
 
 
-def _content(place: Path, file: Source, mask: Callable[[bytes], bytes]) -> bytes | FileFault:
+def _content(place: Path, file: Source, places: Places, mask: Callable[[bytes], bytes]) -> bytes | FileFault:
     """A small file, or a log or text with its words masked."""
     masked: dict[FileKind, Callable[[bytes], bytes]] = {
-        "broker-log": lambda data: masked_broker_log(data, file.origin),
+        "broker-log": lambda data: masked_broker_log(data, file.origin, None if places.whole_logs else places.asked),
         "request-log": lambda data: masked_request_log(data, mask),
         "dump-text": lambda data: masked_dump_text(data, mask),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Final
 
 from auditor.bundle.masking import is_kept_setting
@@ -13,6 +13,7 @@ from parsers.broker_log import Reading, read_log, witnesses
 from parsers.provenance import Origin
 
 Mask = Callable[[bytes], bytes]
+Place = tuple[str | None, int | None]
 _HEAD: Final = re.compile(rb"\[[0-9 :,.\-]{19,30}\] [A-Z]{4,5} |[\t ]+")
 """When a line was written, and how grave it is."""
 _SETTING: Final = re.compile(rb"([\t ]+([\w.\-]+) = )(.*)", re.DOTALL)
@@ -25,9 +26,12 @@ _OF_BROKERS: Final = re.compile(rb"(?:broker-\d+-fetcher-\d+|\d{1,10}|null)")
 _TELLING: Final = frozenset(name.encode() for name in TELLING)
 
 
-def masked_broker_log(data: bytes, origin: Origin) -> bytes:
-    """The lines that say something about replication, or whose log it is; of all others their time alone."""
-    kept = _kept_lines(data, origin)
+def masked_broker_log(data: bytes, origin: Origin, places: Container[Place] | None) -> bytes:
+    """The lines that say something about replication, or whose log it is; of all others their time alone.
+
+    With `places`, lines that speak of other partitions alone are among these others.
+    """
+    kept = _kept_lines(data, origin, places)
     at, made = 0, []
     for line in data.splitlines(keepends=True):
         made.append(line if at in kept else _unread(line))
@@ -35,13 +39,15 @@ def masked_broker_log(data: bytes, origin: Origin) -> bytes:
     return b"".join(made)
 
 
-def _kept_lines(data: bytes, origin: Origin) -> set[int]:
+def _kept_lines(data: bytes, origin: Origin, places: Container[Place] | None) -> set[int]:
     """Where the lines begin that are kept."""
     kept: set[int] = set()
+    columns = ("span_start", "span_end", "topic", "partition")
     for part in read_log(io.BytesIO(data), Reading(origin=origin)):
-        spans = part.events
-        for start, end in zip(*(spans.column(name).to_pylist() for name in ("span_start", "span_end")), strict=True):
-            kept.update(_beginnings(data, start, end))
+        told = (part.events.column(name).to_pylist() for name in columns)
+        for start, end, topic, partition in zip(*told, strict=True):
+            if places is None or topic is None or (topic, partition) in places:
+                kept.update(_beginnings(data, start, end))
     for witness in witnesses(data):
         kept.update(_beginnings(data, witness.start, witness.end))
     return kept

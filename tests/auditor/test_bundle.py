@@ -233,11 +233,24 @@ def test_a_clean_dump_has_nothing_to_show(tmp_path: Path) -> None:
     assert (ended.code, "found nothing that a bundle could show" in ended.err) == (2, True)
 
 
+def test_lines_of_other_partitions_alone_are_masked_and_every_byte_keeps_its_place() -> None:
+    log = (SAMPLES / "clean_2_8/dump/broker-2/logs/server.log").read_bytes()
+    whole = masked_broker_log(log, ORIGIN, None)
+    own = masked_broker_log(log, ORIGIN, frozenset({("orders", 0)}))
+    assert len(own) == len(whole) == len(log)
+    told, kept = (text.splitlines() for text in (whole, own))
+    blanked = [line for line, left in zip(told, kept, strict=True) if line != left]
+    assert any(b"state-0" in line for line in blanked)
+    assert [line for line in blanked if b"orders-0" in line] == []
+    assert [line for line in kept if re.search(rb"partition(?:=|s? )state-[01]\b", line)] == []
+    assert b"orders-0" in own
+
+
 def test_logs_keep_their_places_and_lose_the_words_that_no_rule_reads() -> None:
     log = (SAMPLES / "unclean_4x/dump/broker-2/logs/server.log").read_bytes()
     noise = b"[2026-11-21 06:18:13,607] INFO Login of alice from 10.0.0.7 (org.example.Audit)\n  at secret.Place\n"
     setting = b"\tssl.keystore.password = hunter2\n\tunclean.leader.election.enable = true\n"
-    masked = masked_broker_log(log + noise + setting, ORIGIN)
+    masked = masked_broker_log(log + noise + setting, ORIGIN, None)
     assert len(masked) == len(log + noise + setting)
     assert [len(line) for line in masked.split(b"\n")] == [len(line) for line in (log + noise + setting).split(b"\n")]
     for gone in (b"alice", b"10.0.0.7", b"secret.Place", b"hunter2"):
