@@ -256,6 +256,11 @@ def _by_their_ends(
                 yield _holding(pair[0], pair[1].of, (), "its ends")
 
 
+def _in_its_place(folder: HeldFolder, peers: Sequence[HeldFolder]) -> bool:
+    """Whether another folder of its partition begins as it does, or none cannot."""
+    return any(folder.alike(peer) for peer in peers) or not any(folder.apart(peer) for peer in peers)
+
+
 # --- one folder that was copied over another --------------------------------------------------------------------------
 
 
@@ -278,7 +283,7 @@ def _copied_over(
             continue
         alike = {id(f): f for b, h in folder.heads.items() for f in by_head[b, h.fingerprint, folder.topic_id]}
         others = [f for f in alike.values() if f.of != folder.of and (f.of, f.broker) not in aside]
-        settled = [f for f in others if not any(f.apart(peer) for peer in by_place[f.of])]
+        settled = [f for f in others if _in_its_place(f, [p for p in by_place[f.of] if p is not f])]
         if settled:
             end = end_of(folder)
             wrong = end is not None and not folder.fits(end, folder.told_end)

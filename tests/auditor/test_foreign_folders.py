@@ -156,6 +156,16 @@ def test_a_folder_that_was_copied_over_another_is_told_or_asked(
     assert answers(yard) == (told, set() if told else {1}, {(0, 1)})
 
 
+def test_folders_that_changed_places_between_two_brokers_are_told(tmp_path: Path) -> None:
+    yard = Yard(tmp_path)
+    folders = two_partitions(yard)
+    aside = tmp_path / "aside"
+    folders[1, 0].rename(aside)
+    folders[2, 1].rename(folders[1, 0])
+    aside.rename(folders[2, 1])
+    assert answers(yard) == ([("LOG007", (1,)), ("LOG007", (2,))], set(), {(0, 1), (1, 2)})
+
+
 def test_a_broker_that_has_one_of_both_alone_tells_it(tmp_path: Path) -> None:
     yard = Yard(tmp_path)
     folders = two_partitions(yard, (60, 60))
