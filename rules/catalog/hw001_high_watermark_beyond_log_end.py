@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from parsers.tables import BatchHeader, OffsetCheckpoint
 from rules.evidence import OffsetClaim, PartitionEvidence, Replica, same_topic
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.loss.told_written import left_by_a_cut, wrong_alone
+from rules.loss.told_written import left_by_a_cut, stopped_in_order, wrong_alone
 from rules.rule import rule
 
 
@@ -98,7 +98,7 @@ def _weigh(
     if left_by_a_cut(evidence, replica):
         return Severity.LOW, "its release leaves the high watermark where it was when it cuts the log (up to 2.3)"
     flushed = replica.recovery_point is not None and replica.recovery_point.offset > replica.log_end_offset
-    if replica.clean_shutdown is not None:
+    if stopped_in_order(evidence, replica):
         return _since_its_stop(holders, alone=alone)
     if evidence.copied_live:
         return Severity.LOW, "the end of its log was lost in a crash, or the files were copied while it ran"

@@ -67,6 +67,11 @@ def as_it_stopped(evidence: PartitionEvidence, replica: Replica) -> bool:
     return replica.clean_shutdown is not None or evidence.copied in CRASHED
 
 
+def stopped_in_order(evidence: PartitionEvidence, replica: Replica) -> bool:
+    """Whether its broker flushed the log and wrote its checkpoints when it stopped, by marker or by a person's word."""
+    return replica.clean_shutdown is not None or evidence.copied == "stopped"
+
+
 def left_by_a_cut(evidence: PartitionEvidence, replica: Replica) -> bool:
     """Whether a release up to 2.3 cut the log to where it ends, by its own word: such a cut leaves the value alone."""
     release = evidence.release_of(replica.broker)
@@ -82,13 +87,14 @@ def wrong_alone(evidence: PartitionEvidence, replica: Replica) -> bool:
     claim = replica.high_watermark
     peers = [peer for peer in evidence.own_logs if peer is not replica]
     known = [*(peer.log_end_offset for peer in peers), *(p.high_watermark.offset for p in peers if p.high_watermark)]
-    return replica.watermark_alone_is_wrong and claim is not None and all(offset < claim.offset for offset in known)
+    wrong = replica.watermark_alone_is_wrong(stopped=stopped_in_order(evidence, replica))
+    return wrong and claim is not None and all(offset < claim.offset for offset in known)
 
 
 def _by_its_files(evidence: PartitionEvidence, replica: Replica) -> Iterator[Word]:
     """At an orderly stop a broker writes its log end as its recovery point, and its high watermark beside it."""
     broker, mark, point = replica.broker, replica.high_watermark, replica.recovery_point
-    stopped = replica.clean_shutdown is not None or evidence.copied == "stopped"
+    stopped = stopped_in_order(evidence, replica)
     if mark is not None and not (left_by_a_cut(evidence, replica) or wrong_alone(evidence, replica)):
         others = (r.high_watermark for r in evidence.current if r is not replica)
         seconded = any(claim is not None and claim.offset >= mark.offset for claim in others)

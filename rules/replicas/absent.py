@@ -159,7 +159,8 @@ def _known(replica: Replica) -> int:
     A cut puts the segments that it takes aside. It leaves the high watermark's checkpoint, and rewrites the others.
     """
     cut = any(leftover.base_offset >= replica.log_end_offset for leftover in replica.leftovers)
-    mark = None if cut or replica.watermark_alone_is_wrong else replica.high_watermark
+    alone = replica.watermark_alone_is_wrong(stopped=replica.clean_shutdown is not None)
+    mark = None if cut or alone else replica.high_watermark
     claims = (mark, replica.recovery_point, *replica.snapshot_offsets)
     return max((claim.offset for claim in claims if claim is not None), default=0)
 

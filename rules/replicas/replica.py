@@ -207,12 +207,10 @@ class Replica:
         """
         return self.clean_shutdown is None and not any(u.kind == "zero_tail" for u in self.log.unread)
 
-    @property
-    def watermark_alone_is_wrong(self) -> bool:
+    def watermark_alone_is_wrong(self, *, stopped: bool) -> bool:
         """Whether its high watermark is beyond the log, which ended here at an orderly stop by its recovery point."""
         mark, point, end = self.high_watermark, self.recovery_point, self.log_end_offset
-        stopped = self.clean_shutdown is not None and point is not None and point.offset == end
-        return stopped and mark is not None and mark.offset > end
+        return stopped and point is not None and point.offset == end and mark is not None and mark.offset > end
 
     def holds(self, start_offset: int, end_offset: int) -> bool:
         """Whether every offset of the range stands in a batch that no known defect touches."""

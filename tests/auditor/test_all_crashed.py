@@ -28,6 +28,9 @@ events:
 """
 
 
+HOW = ("stopped", "crashed")
+
+
 @pytest.fixture
 def dump(tmp_path: Path) -> Path:
     (tmp_path / "script.yaml").write_text(SCRIPT, encoding="utf-8")
@@ -57,3 +60,10 @@ def test_how_it_was_copied_settles_it(dump: Path) -> None:
     assert "HW001" in {f.rule for f in audited(dump, copied="crashed").violations if f.severity >= 2}
     assert "HW001" in {f.rule for f in audited(dump, copied="stopped").violations if f.severity >= 2}
     assert not any(f.blocking and f.rule == "HW001" for f in audited(dump, copied="live").findings)
+
+
+def test_nobody_says_of_a_broker_that_stopped_that_it_crashed(dump: Path) -> None:
+    """It wrote its checkpoints when it stopped; a crash is told where somebody says that there was one."""
+    told = {how: {f.message for f in audited(dump, copied=how).violations if f.rule == "HW001"} for how in HOW}
+    assert all("went missing after it had stopped in order" in message for message in told["stopped"])
+    assert all("lost in a crash" in message for message in told["crashed"])
