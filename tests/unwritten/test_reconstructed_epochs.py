@@ -10,6 +10,10 @@ import pytest
 from auditor.simulation.script_file import read_script
 from rules.counterfactual import Counterfactual, counterfactuals
 from rules.cut_tables import cut_tables
+from rules.protocol.epochs import EpochStart
+from rules.protocol.offsets import Epoch, Offset
+from rules.protocol.replica import ReplicaLog
+from rules.protocol.truncation import truncate_by_end_offset
 from tests.lab.effort import cases, fast_if
 from tests.lab.expected_from_truth import SAMPLES
 from tests.lab.sample_reports import report_on
@@ -54,6 +58,36 @@ def test_a_recording_of_brokers_that_lost_pages_tells_both_cuts_that_epochs_woul
     assert [(table.follower, table.leader) for table in (first, second)] == [(1, 2), (2, 1)]
     assert rows(first) == {"hw-truncation": None, **dict.fromkeys(BY_EPOCHS, 40)}
     assert rows(second) == {"hw-truncation": None, "kip-101": None, "kip-279": 40, "truncate-on-fetch": 40}
+
+
+def test_where_a_deposed_leader_alone_wrote_one_batch_no_evidence_tells_what_kip_101_would_have_cut(
+    tmp_path: Path,
+) -> None:
+    """An answer names a batch's first offset, not its last: with 5 records the dumps are those with 12, byte by byte.
+
+    Asked for epoch 2, broker 1 answers 21. With 5 records the log ends at 16 and keeps all; with 12 it is cut to 21.
+    """
+    text, left = (TEXTBOOK / "kip279-15.yaml").read_text(encoding="utf-8"), {}
+    leader = _log(((1, 0), (3, 21)), 21)
+    for records, cut in ((5, None), (12, 21)):
+        (tmp_path / "script.yaml").write_text(text.replace("c(5)", f"c({records})"), encoding="utf-8")
+        script = replace(read_script(tmp_path / "script.yaml"), version="1.1.1", inter_broker_protocol=SPOKEN)
+        (table,) = cut_tables(evidence_left(script, tmp_path / f"{records}"))
+        assert rows(table) == {"hw-truncation": 11, "kip-279": 11, "truncate-on-fetch": 11}
+        assert "Open: what kip-101 would have done depends on" in table.because
+        left[records] = _files(tmp_path / f"{records}")
+        asked = truncate_by_end_offset(_log(((1, 0), (2, 11)), 11 + records), leader)
+        assert (asked.offset if asked.cuts else None) == cut
+    assert left[5] == left[12]
+
+
+def _files(dump: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(dump)): path.read_bytes() for path in dump.rglob("*") if path.is_file()}
+
+
+def _log(epochs: tuple[tuple[int, int], ...], end: int) -> ReplicaLog:
+    chain = tuple(EpochStart(epoch=Epoch(epoch), start_offset=Offset(start)) for epoch, start in epochs)
+    return ReplicaLog(epochs=chain, log_end_offset=Offset(end), high_watermark=Offset(11))
 
 
 @pytest.mark.slow
