@@ -8,9 +8,8 @@ from parsers.tables import BatchHeader, EpochEntry
 from rules.evidence import PartitionEvidence, Replica
 from rules.facts.stretch import EpochRun
 from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
-from rules.history.moments import OF_SERVER_LOG
-from rules.loss.deleted import deleted
 from rules.protocol.versions import KafkaVersion
+from rules.replicas.starts import once_started_there
 from rules.replicas.without_entry import (
     covered_from,
     file_may_be_of_another_moment,
@@ -88,23 +87,10 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
             doubt = None
             if file_may_be_of_another_moment(replica, run, starts_move=starts_move):
                 doubt = "the file may be of another moment than the log"
-            elif lies_before_the_file(replica, run) and _once_started_there(replica, evidence):
+            elif lies_before_the_file(replica, run) and once_started_there(replica, evidence):
                 begins = replica.epoch_file.entries[0].start_offset
                 doubt = f"the file begins at {begins}, where the log may have started once; a crash brings older starts back"
             yield _violation(replica, run, signature, doubt)
-
-
-def _once_started_there(replica: Replica, evidence: PartitionEvidence) -> bool:
-    """Whether the log may have started where the file begins: a move of its start reaches every replica.
-
-    The file is cut at once. The start on disk follows within a minute, and after a crash the older one holds.
-    """
-    begins = replica.epoch_file.entries[0].start_offset
-    others = [r.epoch_file.entries[0].start_offset for r in evidence.current if r is not replica and r.epoch_file.entries]
-    if deleted(evidence).highest >= begins or (others and min(others) >= begins):
-        return True
-    told = any(moment.kind in OF_SERVER_LOG for moment in evidence.chronicle.told_by(replica.broker))
-    return not others and not told
 
 
 def _violation(replica: Replica, run: EpochRun, signature: str, doubt: str | None) -> Violation:

@@ -11,11 +11,11 @@ from rules.chronicle.extents import Extents
 from rules.evidence import CRASHED, METADATA_TOPIC, PartitionEvidence, Replica
 from rules.facts.stretch import UNOPENED
 from rules.history.turns import taking_part
-from rules.loss.deleted import deleted
 from rules.loss.left_out import LeftOut, left_out
 from rules.loss.told_written import UNCOMMITTED, Word, as_it_stopped, words
 from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.replay.shortened import stopped_by_its_log
+from rules.replicas.deleted import deleted
 from rules.replicas.readable import Ranges, readable, whole_copies
 from rules.replicas.unread_copies import owners
 from rules.words import numbered

@@ -12,10 +12,10 @@ from rules.evidence import PartitionEvidence, Replica
 from rules.facts.stretch import HIGHEST_OFFSET
 from rules.history.statements import RoleTaken
 from rules.history.turns import Cut, reopenings
-from rules.loss.deleted import deleted
 from rules.loss.gone import Gone, fates
 from rules.protocol.offsets import without
 from rules.protocol.steps import StepLimit
+from rules.replicas.deleted import deleted
 from rules.replicas.epoch_ends import Fetcher, furthest_fetches
 from rules.replicas.lineage import cut_since, older_run
 

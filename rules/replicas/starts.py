@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from rules.evidence import PartitionEvidence
+from rules.history.moments import OF_SERVER_LOG
 from rules.history.statements import LogCut, LogEvent
 from rules.protocol.versions import parse_kafka_version
+from rules.replicas.deleted import deleted
 from rules.replicas.replica import Replica
 
 _TELLS_OF_STARTS: Final = (0, 11)
@@ -91,3 +93,17 @@ def _tells_of_starts(broker: int, evidence: PartitionEvidence) -> bool:
     """Whether every release that the broker ran, by its own logs, prints where it moves a log start to."""
     releases = [parse_kafka_version(told) for told in evidence.settings.releases_told(broker)]
     return bool(releases) and all(each is not None and each.at_least(*_TELLS_OF_STARTS) for each in releases)
+
+
+def once_started_there(replica: Replica, evidence: PartitionEvidence) -> bool:
+    """Whether the log may have started where its epoch file begins: a move of its start reaches every replica.
+
+    The file is cut at once. The start on disk follows within a minute, and after a crash the older one holds.
+    """
+    begins = replica.epoch_file.entries[0].start_offset
+    beside = (other for other in evidence.current if other is not replica and other.epoch_file.entries)
+    others = [other.epoch_file.entries[0].start_offset for other in beside]
+    if deleted(evidence).highest >= begins or (others and min(others) >= begins):
+        return True
+    told = any(moment.kind in OF_SERVER_LOG for moment in evidence.chronicle.told_by(replica.broker))
+    return not others and not told
