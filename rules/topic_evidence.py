@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -13,7 +13,7 @@ from rules.evidence import PartitionEvidence
 from rules.history.statements import PartitionState
 from rules.protocol.topics import METADATA_TOPIC
 from rules.replicas.keyless import KeylessTally, Order, order_of
-from rules.replicas.partition_counts import PartitionCount
+from rules.replicas.partition_counts import PartitionCount, in_words
 from rules.replicas.placing import Agreement, KeyTally
 from rules.replicas.racks import RACK
 from rules.replicas.share import PartitionShare, Rack
@@ -52,9 +52,30 @@ class WrittenKeys:
         """By the partitioner by which most of the keys lie where they do."""
         return self.placed[0]
 
+    @property
+    def who(self) -> str:
+        """Who wrote them."""
+        return "producers without an id, or of few keys" if self.producer < 0 else f"producer {self.producer}"
+
     def agrees(self, percent: int) -> bool:
         """Whether that one is surely theirs: enough keys lie where it places them."""
         return self.different >= FEW and 100 * self.best.agreeing >= percent * self.keys
+
+    def percent(self, by: PlacedBy) -> str:
+        """How many of a hundred lie where a partitioner places them."""
+        return f"{100 * by.agreeing / self.keys:.1f}"
+
+    def chosen_among(self, steps: Sequence[PartitionCount]) -> str:
+        """The numbers of partitions that were in force, with the time from which each was."""
+        return " or ".join(step.words for step in steps if step.count in self.counts)
+
+    def words(self, steps: Sequence[PartitionCount]) -> str:
+        """How many lie where their own partitioner does not place them."""
+        best, apart = self.best, self.keys - self.best.agreeing
+        return (
+            f"by {best.partitioner}, other partitions should hold {_keys(apart)} of {self.who}; it chooses among"
+            f" {self.chosen_among(steps)}; {best.agreeing} of {_keys(self.keys)} agree ({self.percent(best)} %)"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,10 +86,26 @@ class Replaced:
     later: WrittenKeys
 
     @property
+    def by_the_former(self) -> PlacedBy:
+        """How many of the later keys lie where the former partitioner places them."""
+        return next(each for each in self.later.placed if each.partitioner == self.former.best.partitioner)
+
+    @property
     def in_turn(self) -> bool:
         """Whether the one had ended before the other began."""
         until, since = self.former.last_time, self.later.first_time
         return until is not None and since is not None and until < since
+
+    def words(self, steps: Sequence[PartitionCount]) -> str:
+        """Who placed the same keys by what, and when."""
+        former, later, apart = self.former, self.later, self.by_the_former
+        until, since = (in_words(time) for time in (former.last_time, later.first_time))
+        turn = (f" up to {until}", f" from {since} on") if self.in_turn else ("", ", in the same time")
+        return (
+            f"{former.who} placed keys by {former.best.partitioner}{turn[0]}; {later.who} placed some of the same keys"
+            f" by {later.best.partitioner}{turn[1]}; both chose among {later.chosen_among(steps)}; {apart.agreeing} of"
+            f" {_keys(later.keys)} lie where {apart.partitioner} places them"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +189,10 @@ class TopicEvidence:
             Unkeyed(producer=producer, order=order_of(tallies, count))
             for (producer, count), tallies in sorted(by_producer.items())
         )
+
+
+def _keys(count: int) -> str:
+    return "1 key" if count == 1 else f"{count} keys"
 
 
 def _written(producer: int, counts: tuple[int, ...], own: list[tuple[int, KeyTally]]) -> WrittenKeys:

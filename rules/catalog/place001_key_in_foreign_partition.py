@@ -8,7 +8,7 @@ from typing import Final
 from parsers.tables import BatchHeader, MetadataChange, RecordRow
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.protocol.topics import COMPACTED_TOPICS
-from rules.replicas.partition_counts import PartitionCount, in_words
+from rules.replicas.partition_counts import PartitionCount
 from rules.rule import topic_rule
 from rules.thresholds import Threshold
 from rules.topic_evidence import FEW, PlacedBy, Replaced, TopicEvidence, Unkeyed, WrittenKeys
@@ -50,14 +50,15 @@ def key_in_foreign_partition(evidence: TopicEvidence) -> Iterator[Violation | Un
     Records of one key are in two partitions, or soon will be. Their order is lost, and a consumer that keeps state by
     key holds it twice. Somebody chose a partition by hand, another producer hashes in another way, or its number of
     partitions was stale. A producer that was replaced by one with another partitioner is told as a step in time: some of
-    their keys are the same. Producers whose keys differ may each have a partitioner of their own. Without a producer id several producers may be told as one: the finding is then possible only.
+    their keys are the same. Producers whose keys differ may each have a partitioner of their own. Without a producer id
+    several producers may be told as one: the finding is then possible only.
 
     Undecided when
     --------------
     Keys were not read, as below level deep. No known partitioner places nine tenths of the keys: partitions may be
-    chosen by hand or by a partitioner of one's own. The number of partitions is not told by the controller's record.
-    A producer wrote fewer than twenty different keys, or few batches without keys, or
-    placed those as no known partitioner does. Records without keys accuse nobody.
+    chosen by hand or by a partitioner of one's own. The number of partitions is not told by the controller's record. A
+    producer wrote fewer than twenty different keys, or few batches without keys, or placed those as no known partitioner
+    does. Records without keys accuse nobody.
 
     Upheld
     ------
@@ -75,12 +76,8 @@ def key_in_foreign_partition(evidence: TopicEvidence) -> Iterator[Violation | Un
     if evidence.partitions < 2 or evidence.topic in COMPACTED_TOPICS:
         return
     if evidence.level != "deep":
-        yield Undecided(
-            reason="where keys lie is read at level deep only",
-            missing="an audit at level deep",
-            blocking=False,
-            asked_at_level="deep",
-        )
+        reason, missing = "where keys lie is read at level deep only", "an audit at level deep"
+        yield Undecided(reason=reason, missing=missing, blocking=False, asked_at_level="deep")
     enough = evidence.thresholds.of("PLACE001", AGREEING)
     for written in evidence.written:
         if written.best.agreeing < written.keys:
@@ -96,39 +93,19 @@ def _said(written: WrittenKeys, steps: Sequence[PartitionCount], enough: int) ->
     if written.different < FEW:
         return _open(written, "too few keys tell which partitioner it uses", "more keys")
     if not written.agrees(enough):
-        reason = "no known partitioner places its keys where they lie"
-        return _open(written, reason, "the partitioner of its producer: one of its own, or partitions chosen by hand")
-    if not steps:
-        return _uncounted(written)
-    return _violation(written, steps)
-
-
-def _uncounted(written: WrittenKeys) -> Undecided:
-    return _open(written, "how many partitions there were is not told over time", "the metadata log")
+        missing = "the partitioner of its producer: one of its own, or partitions chosen by hand"
+        return _open(written, "no known partitioner places its keys where they lie", missing)
+    says, subject = written.words(steps), f"{written.producer} {written.counts}"
+    return _told(written, written.best, steps, says, subject=subject, unknown=written.producer < 0)
 
 
 def _step(replaced: Replaced, steps: Sequence[PartitionCount]) -> Violation | Undecided:
     """Records of the same keys that two partitioners placed."""
-    former, later = replaced.former, replaced.later
-    if not steps:
-        return _uncounted(later)
-    apart = next(each for each in later.placed if each.partitioner == former.best.partitioner)
-    until, since = (in_words(time) for time in (former.last_time, later.first_time))
-    turn = (f" up to {until}", f" from {since} on") if replaced.in_turn else ("", ", in the same time")
+    former, later, says = replaced.former, replaced.later, replaced.words(steps)
+    subject = f"{later.producer} {later.counts} {later.best.partitioner} behind {former.best.partitioner}"
     return _told(
-        later,
-        apart,
-        steps,
-        f"{_who(former)} placed keys by {former.best.partitioner}{turn[0]}; {_who(later)} placed some of the same keys by"
-        f" {later.best.partitioner}{turn[1]}; both chose among {_counted(later, steps)}; {apart.agreeing} of"
-        f" {_keys(later.keys)} lie where {apart.partitioner} places them",
-        subject=f"{later.producer} {later.counts} {later.best.partitioner} behind {former.best.partitioner}",
-        unknown=former.producer < 0 or later.producer < 0,
+        later, replaced.by_the_former, steps, says, subject=subject, unknown=min(former.producer, later.producer) < 0
     )
-
-
-def _keys(count: int) -> str:
-    return "1 key" if count == 1 else f"{count} keys"
 
 
 def _of_no_keys(unkeyed: Sequence[Unkeyed]) -> Iterator[Undecided]:
@@ -142,52 +119,28 @@ def _of_no_keys(unkeyed: Sequence[Unkeyed]) -> Iterator[Undecided]:
 
 
 def _open(written: WrittenKeys, reason: str, missing: str) -> Undecided:
-    return Undecided(reason=f"of {_who(written)} {reason}", missing=missing, blocking=False)
-
-
-def _who(written: WrittenKeys) -> str:
-    return "producers without an id, or of few keys" if written.producer < 0 else f"producer {written.producer}"
-
-
-def _counted(written: WrittenKeys, steps: Sequence[PartitionCount]) -> str:
-    """The numbers of partitions that were in force, with the time from which each was."""
-    return " or ".join(step.words for step in steps if step.count in written.counts)
-
-
-def _violation(written: WrittenKeys, steps: Sequence[PartitionCount]) -> Violation:
-    best, apart = written.best, written.keys - written.best.agreeing
-    return _told(
-        written,
-        best,
-        steps,
-        f"by {best.partitioner}, other partitions should hold {_keys(apart)} of {_who(written)}; it chooses among"
-        f" {_counted(written, steps)}; {best.agreeing} of {_keys(written.keys)} agree ({_percent(written, best)} %)",
-        subject=f"{written.producer} {written.counts}",
-        unknown=written.producer < 0,
-    )
-
-
-def _percent(written: WrittenKeys, by: PlacedBy) -> str:
-    return f"{100 * by.agreeing / written.keys:.1f}"
+    return Undecided(reason=f"of {written.who} {reason}", missing=missing, blocking=False)
 
 
 def _told(
     written: WrittenKeys, by: PlacedBy, steps: Sequence[PartitionCount], says: str, *, subject: str, unknown: bool
-) -> Violation:
+) -> Violation | Undecided:
     """Keys that do not lie where a partitioner places them."""
+    if not steps:
+        return _open(written, "how many partitions there were is not told over time", "the metadata log")
     return Violation(
         brokers=(),
         confidence="possible" if unknown else "likely",
         facts={
             "says": says,
             "apart": written.keys - by.agreeing,
-            "producer": _who(written),
+            "producer": written.who,
             "partitioner": by.partitioner,
-            "count": _counted(written, steps),
+            "count": written.chosen_among(steps),
             "counts": written.counts,
             "agreeing": by.agreeing,
             "keys": written.keys,
-            "percent": _percent(written, by),
+            "percent": written.percent(by),
             "partition": by.first_partition,
             "offset": by.first_apart,
             "subject": subject,

@@ -6,22 +6,18 @@ from collections.abc import Iterator
 from typing import Final
 
 from parsers.tables import BatchHeader
-from rules.evidence import PartitionEvidence, Replica
-from rules.facts.producing import EpochFall
+from rules.evidence import PartitionEvidence
 from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
-from rules.replicas.sequences import SequenceBreak, fallen_epochs, merged, remembered, sequence_breaks
+from rules.replicas.forgotten_producers import AlikeBreaks, judged_breaks
+from rules.replicas.sequences import SequenceBreak
 from rules.rule import rule
 
-EXPIRY: Final = ("producer.id.expiration.ms", "transactional.id.expiration.ms")
-"""Settings by which leaders forget producers; before 3.4 it was the second."""
-DEFAULT_EXPIRY_MS: Final = 86_400_000
 SHOWN: Final = 4
 _SAYS: Final = {
     "gap": "records of {who} are missing between two batches that lie side by side",
     "again": "records of {who} stand in the log twice",
     "fallen": "{who} wrote in an epoch that had been left for a higher one",
 }
-Found = tuple[tuple[int, ...], SequenceBreak]
 
 
 @rule(
@@ -67,59 +63,15 @@ def producer_sequence_gap(evidence: PartitionEvidence) -> Iterator[Violation | U
     broker 1* 0{7:0}0{7:1}0{7:9}| ; pace 60, append-times
     broker 2  0{7:0}0{7:1}0{7:9}| ; pace 60, append-times
     """
-    held = {replica.broker: replica for replica in evidence.current}
-    found = [(replica.broker, each) for replica in evidence.current for each in _breaks(evidence, replica)]
-    if found and evidence.level == "quick":
-        yield _unverified(found[0][1])
-        return
-    expiry = _expiry(evidence)
-    told: dict[tuple[str, Confidence | None, bool], list[Found]] = {}
-    for brokers, each in merged(found):
-        known = any(remembered(held[broker], each.step, expiry) for broker in brokers)
-        known = known and (_keep_fences(evidence, brokers) or not _by_marker(each))
-        soon = _soon(each, expiry)
-        sure = _sure(each, known=known, soon=soon)
-        grave = not sure and soon and each.kind == "gap"
-        told.setdefault((each.kind if sure else "open", sure, grave), []).append((brokers, each))
-    for (kind, sure, grave), alike in told.items():
-        yield _violation(kind, sure, alike) if sure else _open(alike, grave=grave)
+    for alike in judged_breaks(evidence):
+        if evidence.level == "quick":
+            yield _unverified(alike.found[0][1])
+            return
+        yield _open(alike) if alike.sure is None else _violation(alike, alike.sure)
 
 
-def _breaks(evidence: PartitionEvidence, replica: Replica) -> Iterator[SequenceBreak]:
-    if not evidence.compacted:
-        yield from sequence_breaks(replica)
-    yield from fallen_epochs(replica)
-
-
-def _by_marker(found: SequenceBreak) -> bool:
-    return isinstance(found.step, EpochFall) and found.step.fenced
-
-
-def _keep_fences(evidence: PartitionEvidence, brokers: tuple[int, ...]) -> bool:
-    """Whether brokers surely remembered fenced producers as they restarted."""
-    releases = (evidence.release_of(broker) for broker in brokers)
-    return all(release is not None and release.at_least(2, 4) for release in releases)
-
-
-def _sure(found: SequenceBreak, *, known: bool, soon: bool) -> Confidence | None:
-    """How sure it is that it is a defect; not at all where a leader may have forgotten the producer."""
-    if found.kind == "again" or (known and found.kind != "anew"):
-        return "likely"
-    return "possible" if found.kind == "fallen" and soon else None
-
-
-def _soon(found: SequenceBreak, expiry: int) -> bool:
-    """Whether the later batch came before the producer was to be forgotten, by the times that both batches bear."""
-    before, after = found.step.time_before, found.step.time_after
-    return before is not None and after is not None and after - before < expiry
-
-
-def _expiry(evidence: PartitionEvidence) -> int:
-    told = (s.value for s in evidence.settings.statements if s.name in EXPIRY and s.value is not None)
-    return min((int(value) for value in told if value.isdecimal()), default=DEFAULT_EXPIRY_MS)
-
-
-def _violation(kind: str, confidence: Confidence, found: list[Found]) -> Violation:
+def _violation(alike: AlikeBreaks, confidence: Confidence) -> Violation:
+    found = alike.found
     producers = {(each.producer_id, each.producer_epoch) for _, each in found}
     first = found[0][1]
     who = f"producer {first.producer_id}" if len(producers) == 1 else f"{len(producers)} producers"
@@ -129,12 +81,12 @@ def _violation(kind: str, confidence: Confidence, found: list[Found]) -> Violati
         end_offset=max(each.step.offset for _, each in found) + 1,
         confidence=confidence,
         facts={
-            "says": _SAYS[kind].format(who=who),
+            "says": _SAYS[alike.kind].format(who=who),
             "first": first.words,
             "producers": len(producers),
             "breaks": len(found),
             "sequences": sum(each.missing for _, each in found),
-            "subject": kind,
+            "subject": alike.kind,
         },
         exhibits=tuple(_exhibits([each for _, each in found[:SHOWN]])),
     )
@@ -143,12 +95,13 @@ def _violation(kind: str, confidence: Confidence, found: list[Found]) -> Violati
 def _exhibits(found: list[SequenceBreak]) -> Iterator[Exhibit]:
     for each in found:
         if each.step.before is not None:
-            role = f"producer {each.producer_id}'s {'marker' if _by_marker(each) else 'batch'} before"
+            role = f"producer {each.producer_id}'s {'marker' if each.by_marker else 'batch'} before"
             yield Exhibit(span=each.step.before, role=role)
         yield Exhibit(span=each.step.span, role=f"producer {each.producer_id}'s next batch")
 
 
-def _open(found: list[Found], *, grave: bool) -> Undecided:
+def _open(alike: AlikeBreaks) -> Undecided:
+    found = alike.found
     others = f", and {len(found) - 1} more do the like" if len(found) > 1 else ""
     return Undecided(
         reason=f"{found[0][1].words}{others}; a leader that had forgotten the producer takes that",
@@ -156,7 +109,7 @@ def _open(found: list[Found], *, grave: bool) -> Undecided:
         brokers=found[0][0],
         start_offset=min(each.step.end_before for _, each in found),
         end_offset=max(each.step.offset for _, each in found) + 1,
-        blocking=grave,
+        blocking=alike.grave,
         exhibits=tuple(_exhibits([each for _, each in found[:SHOWN]])),
     )
 

@@ -33,6 +33,11 @@ class SequenceBreak:
         return 0 if isinstance(self.step, EpochFall) else abs(_ahead(self.step))
 
     @property
+    def by_marker(self) -> bool:
+        """Whether a marker alone shows the higher epoch."""
+        return isinstance(self.step, EpochFall) and self.step.fenced
+
+    @property
     def words(self) -> str:
         """The break as people say it."""
         step = self.step
