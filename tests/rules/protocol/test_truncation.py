@@ -66,6 +66,8 @@ def test_no_rule_keeps_more_than_there_was(name: RuleName, pair: tuple[ReplicaLo
 def test_a_truncation_done_is_not_done_again(name: RuleName, pair: tuple[ReplicaLog, ReplicaLog]) -> None:
     follower, leader = pair
     after = after_truncation(follower, RULES[name](follower, leader))
+    # What is left may be of no known epoch: then the watermark decides the next time, as of any log without epochs.
+    assume(after.epochs or not follower.epochs or after.log_start_offset == after.log_end_offset)
     assert not RULES[name](after, leader).cuts
 
 
