@@ -60,7 +60,7 @@ def metadata_logs_diverge(evidence: PartitionEvidence) -> Iterator[Violation | U
     if evidence.topic != METADATA_TOPIC:
         return
     for difference in evidence.differences:
-        committed = metadata_snapshots.committed_by_all(evidence.metadata_snapshots, difference)
+        committed = metadata_snapshots.committed_by_both(evidence.metadata_snapshots, difference)
         if difference.same_epoch or difference.start_offset < committed:
             yield _logs(difference, committed)
         elif not metadata_snapshots.held_by_a_majority(evidence.current, evidence.differences, difference):

@@ -56,7 +56,7 @@ def committed_by(snapshots: Iterable[SnapshotSeen], broker: int) -> int:
     return max((each.end_offset for each in snapshots if each.broker == broker), default=0)
 
 
-def committed_by_all(snapshots: Sequence[SnapshotSeen], apart: Difference) -> int:
+def committed_by_both(snapshots: Sequence[SnapshotSeen], apart: Difference) -> int:
     """How far the snapshots of both nodes, whose logs differ, assert that the metadata log is committed."""
     return min(committed_by(snapshots, side.broker) for side in (apart.left, apart.right))
 
