@@ -12,6 +12,7 @@ import polars as pl
 from rules.evidence import PartitionEvidence, Replica
 from rules.narrow.keys import LastRecords
 from rules.replicas.keys_apart import KeysApart, KeysUncompared, Remains
+from rules.replicas.lacked_markers import committed_by_all
 from rules.zoom.compare import unequal_buckets
 
 NOTHING_DELETED: Final = pl.DataFrame(schema={"key": pl.Int64, "offset": pl.Int64})
@@ -84,10 +85,8 @@ def _uncompared(brokers: Sequence[int], reason: str, missing: str) -> KeysUncomp
 
 def _committed(evidence: PartitionEvidence, replica: Replica) -> int | None:
     """How far a replica's own records are committed, by its high watermark or by what was told; the rest may be cut."""
-    told, claim = evidence.told_committed(replica), replica.high_watermark
-    if claim is None:
-        return told or None
-    return max(told, min(claim.offset, replica.log_end_offset))
+    committed = committed_by_all(evidence, replica)
+    return None if replica.high_watermark is None and not committed else committed
 
 
 def keys_apart(committed: Sequence[tuple[KeyedReplica, int]], deleted: pl.DataFrame) -> tuple[KeysApart, ...]:
