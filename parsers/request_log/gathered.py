@@ -14,10 +14,8 @@ from parsers.request_log.columns import ANSWERED, ASKED, TIMES, Codes, Integers
 from parsers.request_log.line_times import Floats
 from parsers.request_log.typed import (
     NULL,
-    Diverging,
     FetchAnswered,
     FetchLine,
-    Leader,
     ProduceAnswered,
     ProduceLine,
     RequestLine,
@@ -25,7 +23,6 @@ from parsers.request_log.typed import (
 
 _UNANSWERED: Final = FetchAnswered()
 _NOT_WRITTEN: Final = ProduceAnswered()
-_UNDIVERGED, _UNLED = Diverging(), Leader()
 _ELSEWHERE: Final = [1 + ANSWERED.index(name) for name in ("diverging_epoch", "answer_leader")]
 """Where an answer that sends its asker elsewhere says so."""
 _HEAD: Final = ("span_start", "span_end", "client_id", "correlation_id", "api_version")
@@ -222,11 +219,11 @@ def _answered(topics_of: Sequence[Sequence[Any]], topics: Topics) -> NamedSide:
     rows = [
         _answered_of(
             p.partitionIndex, p.errorCode, p.highWatermark, p.lastStableOffset, p.logStartOffset,
-            diverging.epoch, diverging.endOffset, leader.leaderId, leader.leaderEpoch, p.recordsSizeInBytes,
+            p.divergingEpoch.epoch, p.divergingEpoch.endOffset, p.currentLeader.leaderId, p.currentLeader.leaderEpoch,
+            p.recordsSizeInBytes,
         )
         for parts in lists
         for p in parts
-        for diverging, leader in ((p.divergingEpoch or _UNDIVERGED, p.currentLeader or _UNLED),)
     ]  # fmt: skip
     return _side(topics_of, flat, lists, topics, table(rows, 1 + len(ANSWERED)))
 

@@ -111,18 +111,21 @@ class FetchAsked(Struct, gc=False):
     forgettenTopicsData: Sequence[ForgottenTopic] = ()
 
 
-class Diverging(Struct, gc=False):
+class Diverging(Struct, frozen=True, gc=False):
     """Where the asker's log parts from the leader's."""
 
     epoch: I32 = NULL
     endOffset: I64 = NULL
 
 
-class Leader(Struct, gc=False):
+class Leader(Struct, frozen=True, gc=False):
     """Who leads instead."""
 
     leaderId: I32 = NULL
     leaderEpoch: I32 = NULL
+
+
+_UNDIVERGED, _UNLED = Diverging(), Leader()
 
 
 class FetchedPartition(Struct, gc=False):
@@ -133,8 +136,8 @@ class FetchedPartition(Struct, gc=False):
     highWatermark: I64 = NULL
     lastStableOffset: I64 = NULL
     logStartOffset: I64 = NULL
-    divergingEpoch: Diverging | None = None
-    currentLeader: Leader | None = None
+    divergingEpoch: Diverging = _UNDIVERGED
+    currentLeader: Leader = _UNLED
     recordsSizeInBytes: I64 = NULL
     records: Odd | UnsetType = UNSET
     recordSet: Odd | UnsetType = UNSET
@@ -150,8 +153,8 @@ class OldFetchedPartition(Struct, gc=False):
     highWatermark: I64 = NULL
     lastStableOffset: I64 = NULL
     logStartOffset: I64 = NULL
-    divergingEpoch: Diverging | None = None
-    currentLeader: Leader | None = None
+    divergingEpoch: Diverging = _UNDIVERGED
+    currentLeader: Leader = _UNLED
     recordsSizeInBytes: I64 = field(default=NULL, name="recordSetSizeInBytes")
     records: Odd | UnsetType = UNSET
     recordSet: Odd | UnsetType = UNSET
