@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Produce
 from rules.evidence import PartitionEvidence
-from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, sentences
+from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation
 from rules.history.repetitions import times_told
-from rules.loss.answers import answered_for
+from rules.loss.answers import Unsettled, answered_for
 from rules.loss.gone import Gone
-from rules.loss.unsettled import Unsettled
-from rules.loss.whatever_order import NotHeld, not_held
+from rules.loss.whatever_order import NotHeld
 from rules.rule import rule
 
 
@@ -72,11 +71,11 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     t2 acks 1 at 3 acks=1
     t3 leads 2 epoch 1 at 2 hw 2
     """
-    if evidence.epochs_used_twice:
-        yield from map(_whatever_order, not_held(evidence))
-        return
     for found in answered_for(evidence):
-        yield _gone(found) if isinstance(found, Gone) else _unsettled(found)
+        if isinstance(found, Unsettled):
+            yield _unsettled(found)
+        else:
+            yield _gone(found) if isinstance(found, Gone) else _held_nowhere(found)
 
 
 def _gone(found: Gone) -> Violation:
@@ -121,19 +120,11 @@ def _unsettled(found: Unsettled) -> Undecided:
     )
 
 
-def _whatever_order(found: NotHeld) -> Violation | Undecided:
-    told = ((found.answers[0], "the first acknowledgement"), (found.opening, "the role in which it was given"))
-    exhibits = tuple(Exhibit(span=moment.span, role=role) for moment, role in told)
-    brokers, place, end = (found.leader,), found.start_offset, found.end_offset
-    reason = f"broker {found.leader} acknowledged records [{place}, {end}) of epoch {found.epoch}. {sentences(found.instead)}"
-    if found.doubt is not None:
-        return Undecided(
-            reason=reason, missing=found.doubt, brokers=brokers, start_offset=place, end_offset=end, exhibits=exhibits
-        )
+def _held_nowhere(found: NotHeld) -> Violation:
     return Violation(
-        brokers=brokers,
-        start_offset=place,
-        end_offset=end,
+        brokers=(found.leader,),
+        start_offset=found.start_offset,
+        end_offset=found.end_offset,
         confidence="certain" if found.sure else "likely",
         severity=Severity.CRITICAL if found.for_all else Severity.HIGH,
         facts={
@@ -146,5 +137,5 @@ def _whatever_order(found: NotHeld) -> Violation | Undecided:
             "instead": found.instead,
             "lacking": () if found.everywhere else tuple(one.broker for one in found.elsewhere),
         },
-        exhibits=exhibits,
+        exhibits=tuple(Exhibit(span=moment.span, role=role) for moment, role in found.shown),
     )

@@ -15,7 +15,7 @@ from rules.history.repetitions import begin_unseen
 from rules.history.statements import Produced, RoleTaken
 from rules.history.turns import reopenings
 from rules.loss.held_on import Holder, held_on, passed_over
-from rules.loss.sent_again import sent_again
+from rules.loss.last_answers import sent_again
 from rules.replicas.deleted import deleted
 from rules.replicas.later import Later, latest_epoch
 

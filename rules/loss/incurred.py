@@ -24,10 +24,10 @@ from rules.loss.bill import (
 )
 from rules.loss.committed import committed_end_of
 from rules.loss.held_by_none import as_left_out, held_by_none
+from rules.loss.last_answers import sent_again
 from rules.loss.left_out import LeftOut, left_out
 from rules.loss.read_before import GroupAtRisk, LostReader, groups_at_risk, readers
 from rules.loss.restored import held_end, restored, unread
-from rules.loss.sent_again import sent_again
 from rules.loss.survivors import Survivor, in_order, of_the_deposed, survivors, untold_epochs
 from rules.protocol.offsets import UNDEFINED_EPOCH, without
 from rules.replicas.remote import RemoteCopy

@@ -13,7 +13,7 @@ from itertools import groupby
 
 from rules.chronicle.reigns import Reign
 from rules.evidence import PartitionEvidence, Replica, epoch_falls, epoch_held
-from rules.history.moments import succeeded
+from rules.history.moments import Moment, succeeded
 from rules.history.statements import Produced, Role
 from rules.history.turns import taking_part
 from rules.words import numbered
@@ -64,6 +64,11 @@ class NotHeld:
     def for_all(self) -> bool:
         """Whether a producer was told that every replica in sync has them."""
         return any(answer.acks == -1 for answer in self.answers)
+
+    @property
+    def shown(self) -> tuple[tuple[Moment, str], ...]:
+        """Statements that it rests on, each with what it is."""
+        return (self.answers[0], "the first acknowledgement"), (self.opening, "the role in which it was given")
 
     @property
     def instead(self) -> str:
