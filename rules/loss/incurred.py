@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rules.asked_once import asked_once
-from rules.chronicle.extents import Extents
+from rules.chronicle.extents import NO_OFFSETS, Extents
 from rules.evidence import PartitionEvidence
 from rules.history.repetitions import times_told
 from rules.history.statements import Produced
 from rules.history.turns import last_assignment
-from rules.loss import reopened
 from rules.loss.bill import (
     Contents,
     LostClient,
@@ -23,11 +22,11 @@ from rules.loss.bill import (
     portions,
 )
 from rules.loss.committed import committed_end_of
+from rules.loss.held_again import first_life, held_again, surely_gone, unread
 from rules.loss.held_by_none import as_left_out, held_by_none
 from rules.loss.last_answers import sent_again
 from rules.loss.left_out import LeftOut, left_out
 from rules.loss.read_before import GroupAtRisk, LostReader, groups_at_risk, readers
-from rules.loss.restored import held_end, restored, unread
 from rules.loss.survivors import Survivor, in_order, of_the_deposed, survivors, untold_epochs
 from rules.protocol.offsets import UNDEFINED_EPOCH, without
 from rules.replicas.remote import RemoteCopy
@@ -133,26 +132,15 @@ def losses(evidence: PartitionEvidence) -> tuple[Loss, ...]:
 
 
 def _parts(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[LeftOut]:
-    """The stretch without what may stand again, in two where the log that leads holds it again up to amid it."""
+    """The stretch without what may stand again, cut where the log that leads now holds it again or not."""
     if stretch.held_by_none:
         yield stretch
-    elif not stretch.older and (again := sent_again(evidence, stretch.epoch)):
-        kept = without(stretch.start, stretch.end, again.parts)
-        yield from (part for low, high in kept for part in _told_apart(evidence, _part(stretch, low, high)))
-    else:
-        yield from _told_apart(evidence, stretch)
-
-
-def _told_apart(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[LeftOut]:
-    if stretch.reopening is not None:
-        yield from (_part(stretch, low, high) for low, high in reopened.parts(evidence, stretch))
         return
-    held = held_end(evidence, stretch)
-    if held >= stretch.end:
-        yield stretch
-    else:
-        yield from (_part(stretch, stretch.start, held),) if held > stretch.start else ()
-        yield replace(stretch, start=held)
+    away = NO_OFFSETS if stretch.older else sent_again(evidence, stretch.epoch)
+    for start, end in (stretch.extent - away).parts:
+        part = _part(stretch, start, end)
+        gone, held = surely_gone(evidence, part), held_again(evidence, part)
+        yield from (_part(part, *one) for one in sorted([*(gone - held).parts, *(gone & held).parts]))
 
 
 def _part(stretch: LeftOut, start: int, end: int) -> LeftOut:
@@ -163,7 +151,7 @@ def _part(stretch: LeftOut, start: int, end: int) -> LeftOut:
 
 def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
     accounts, epoch, start, end = evidence.accounts, part.epoch, part.start, part.end
-    again = not part.held_by_none and restored(evidence, part)
+    again = not part.held_by_none and part.extent <= held_again(evidence, part)
     committed_end = committed_end_of(evidence, part, again=again)
     answers = [] if part.older else accounts.answers(epoch, start, end, lambda answer: _in_time(answer, part))
     times = [m.clock_time for m in answers if m.clock_time is not None]
@@ -248,7 +236,7 @@ def _log_end(evidence: PartitionEvidence) -> int | None:
 def _survivors(evidence: PartitionEvidence, part: LeftOut) -> tuple[Survivor, ...]:
     start, end = part.start, part.end
     if part.reopening is not None:
-        return in_order(reopened.first_life(evidence, part))
+        return in_order(first_life(evidence, part))
     if part.held_by_none:
         return tuple(copy for copy in survivors(evidence, part.epoch, start, end) if copy.kind != "replica")
     found = survivors(evidence, part.epoch, start, end)

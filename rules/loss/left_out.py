@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from rules.asked_once import asked_once
+from rules.chronicle.extents import Extents
 from rules.evidence import PartitionEvidence, Replica
 from rules.facts.stretch import HIGHEST_OFFSET
 from rules.history.statements import RoleTaken
@@ -41,6 +42,11 @@ class LeftOut:
     """Whether the next leader had them at first, and opened its epoch once more with a log that ended before them."""
     held_by_none: bool = False
     """Whether no leader left them out: they stand in no log here that should hold them (`held_by_none`)."""
+
+    @property
+    def extent(self) -> Extents:
+        """Its offsets."""
+        return Extents.of([(self.start, self.end)])
 
 
 @asked_once

@@ -1,0 +1,192 @@
+"""What of a stretch that went the log that leads now holds again, by its disk or by who led since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from rules.chronicle.extents import NO_OFFSETS, Extents
+from rules.evidence import Moment, PartitionEvidence, Replica, same_topic
+from rules.facts.stretch import HIGHEST_OFFSET, EpochRun
+from rules.history.moments import BEGUN_ANEW, OF_SERVER_LOG, held_up_to
+from rules.history.statements import RoleTaken
+from rules.loss.left_out import LeftOut
+from rules.loss.survivors import Survivor, copies
+from rules.protocol.offsets import UNDEFINED_EPOCH
+
+
+def held_again(evidence: PartitionEvidence, part: LeftOut) -> Extents:
+    """The offsets of the stretch at which it holds the epoch's own records; what it deleted below is no loss."""
+    if part.reopening is not None:
+        return Extents.of(_of_before(evidence, part))
+    if not evidence.leaders_at_the_end:
+        return part.extent if _untold_since(evidence, part) == () else NO_OFFSETS
+    runs = (run for replica in evidence.leaders_at_the_end for run in replica.runs_by_epoch.get(part.epoch, ()))
+    own = (run for run in runs if run.start_offset < part.end and run.end_offset > part.start)
+    return Extents.of((part.start, min(part.end, run.end_offset)) for run in own)
+
+
+def surely_gone(evidence: PartitionEvidence, part: LeftOut) -> Extents:
+    """All of it; of an epoch opened again what no copy holds under its number, where that leader's log is not here."""
+    if part.reopening is None or _reopened(evidence, part) is not None:
+        return part.extent
+    return part.extent - _held(run for replica in evidence.own_logs for run in _runs(replica, part))
+
+
+def unread(evidence: PartitionEvidence, part: LeftOut) -> tuple[int, ...]:
+    """Brokers whose server.log would tell whether a later leader still had them; none where that is known."""
+    if part.reopening is not None or evidence.leaders_at_the_end:
+        return ()
+    since = ((r.broker, r.runs_within(part.start, part.end)) for r in evidence.perhaps_led_since)
+    holding = {broker for broker, runs in since if any(run.epoch == part.epoch for run in runs)}
+    return tuple(sorted(holding.union(_untold_since(evidence, part) or ())))
+
+
+# --- an epoch that its leader opened once more ----------------------------------------------------------------------
+
+
+def first_life(evidence: PartitionEvidence, part: LeftOut) -> Iterator[Survivor]:
+    """The copies of what was written before the epoch was opened again; none where that leader's own log is not here.
+
+    The leader's own log holds only what came after. Another copy is of before where it holds something else than that
+    log, or the epoch's records where that log has none.
+    """
+    reopened = _reopened(evidence, part)
+    for replica in evidence.own_logs if reopened is not None else ():
+        if reopened is not None and replica is not reopened and same_topic(replica, reopened):
+            for start, end in _apart(evidence, replica, reopened, part):
+                yield from copies(replica, part.epoch, start, end)
+
+
+def _of_before(evidence: PartitionEvidence, part: LeftOut) -> Iterator[tuple[int, int]]:
+    """What the log that leads now holds of before: by its disk, else by how far its broker had fetched and cut."""
+    _, leader = evidence.chronicle.last_leader
+    if leader == part.next_leader or any(replica.broker == leader for replica in evidence.current):
+        leading = {replica.path for replica in evidence.leaders_at_the_end}
+        own = (copy for copy in first_life(evidence, part) if copy.path in leading)
+        yield from ((copy.start_offset, copy.end_offset) for copy in own)
+        return
+    kept = min([_fetched(evidence, part, leader), *_cut_to(evidence, leader)])
+    yield part.start, min(kept, part.end)
+
+
+def _fetched(evidence: PartitionEvidence, part: LeftOut, broker: int) -> int:
+    """How far a broker had fetched before the epoch was opened again, by the word of that leader."""
+    own = [m for m in evidence.moments if m.kind == "fetched" and m.broker == broker and m.term == part.epoch]
+    again = part.reopening
+    ends = (m.offset or 0 for m in own if again is not None and m.clock == again.clock and _before(m, again))
+    return max(ends, default=part.start)
+
+
+def _before(moment: Moment, other: Moment) -> bool:
+    return moment.error == 0 and moment.time is not None and other.time is not None and moment.time < other.time
+
+
+def _cut_to(evidence: PartitionEvidence, broker: int) -> Iterator[int]:
+    """Where a broker's log was cut, at any time; a log that was dropped or begun anew holds nothing of before."""
+    yield from (cut.offset for cut in evidence.chronicle.cuts if cut.broker == broker)
+    yield from (0 for m in evidence.chronicle.told_by(broker) if m.kind in BEGUN_ANEW)
+
+
+def _reopened(evidence: PartitionEvidence, part: LeftOut) -> Replica | None:
+    return next((replica for replica in evidence.current if replica.broker == part.next_leader), None)
+
+
+def _runs(replica: Replica, part: LeftOut) -> Iterable[EpochRun]:
+    return replica.runs_by_epoch.get(part.epoch, ())
+
+
+def _held(runs: Iterable[EpochRun]) -> Extents:
+    return Extents.of((run.start_offset, run.end_offset) for run in runs)
+
+
+def _apart(
+    evidence: PartitionEvidence, replica: Replica, reopened: Replica, part: LeftOut
+) -> Iterator[tuple[int, int]]:
+    """Ranges in which a copy's records of the epoch are not those that the leader wrote since."""
+    since = _held(_runs(reopened, part)) - Extents.of(_copied_since(evidence, part))
+    yield from (part.extent - since).parts
+    for difference in evidence.differences:
+        if replica in (difference.left, difference.right) and reopened in (difference.left, difference.right):
+            start, end = max(part.start, difference.start_offset), min(part.end, difference.end_offset)
+            if start < end:
+                yield start, end
+
+
+def _copied_since(evidence: PartitionEvidence, part: LeftOut) -> Iterator[tuple[int, int]]:
+    """What its log holds beyond where it ended when it followed after its second life."""
+    again = part.reopening
+    lives = [r for r in evidence.chronicle.reigns if (r.broker, r.epoch) == (part.next_leader, part.epoch)]
+    if again is None or again.time is None or not lives or lives[-1].opening is not again:
+        return
+    led = (d.role for d in evidence.chronicle.deposed if (d.broker, d.led) == (part.next_leader, part.epoch))
+    followed = next((role for role in led if role.time is not None and role.time >= again.time), None)
+    if followed is not None and followed.offset is not None:
+        yield followed.offset, HIGHEST_OFFSET
+
+
+# --- without the last leader's disk ---------------------------------------------------------------------------------
+
+_LEADING: Final = ("leader-starts", "produced", "fetched", "consumed")
+
+
+def _untold_since(evidence: PartitionEvidence, part: LeftOut) -> tuple[int, ...] | None:
+    """Brokers that led and of which nothing tells that they still had the records; null where they are not held again.
+
+    They are where who wrote them led again with all of them, and nobody without. Only a broker's server.log tells that
+    its log was cut; that no line tells it shows something where that log is here.
+    """
+    own = [o for o in evidence.openings.values() if o.broker == part.leader and (o.offset or 0) >= part.end]
+    again = max(own, key=lambda o: -1 if o.epoch is None else o.epoch, default=None)
+    if part.leader is None or again is None or again.epoch is None or again.epoch <= part.next_epoch:
+        return None
+    later = [opening for epoch, opening in evidence.openings.items() if epoch > again.epoch]
+    if any((opening.offset or 0) < part.end for opening in later) or _gone(evidence, part, again.epoch):
+        return None
+    cuts = (c for c in evidence.chronicle.cuts if c.offset <= part.start and (c.epoch or 0) >= again.epoch)
+    untold = {o.broker for o in later if o.broker is not None} - {part.leader} - {cut.broker for cut in cuts}
+    held = _held(run for replica in evidence.current if replica.broker == part.leader for run in _runs(replica, part))
+    if not (part.extent <= held or _read_through(evidence, part, again)):
+        untold.add(part.leader)
+    return tuple(sorted(untold))
+
+
+def _gone(evidence: PartitionEvidence, part: LeftOut, again: int) -> bool:
+    """Whether something tells that the records were lost before their leader led again."""
+    between = [m for m in evidence.moments if m.term is not None and part.epoch <= m.term < again]
+    own = f"broker {part.leader}"
+    return (
+        any(m.clock == own and (end := held_up_to(m)) is not None and end < part.end for m in between)
+        or any(_fetched_below(m, part) for m in between)
+        or any(_holds_others(replica, part, again) for replica in evidence.current)
+    )
+
+
+def _holds_others(replica: Replica, part: LeftOut, again: int) -> bool:
+    """Whether a log that was its own, or goes on from its own, holds other records there."""
+    if replica.broker != part.leader and max(replica.runs_by_epoch, default=UNDEFINED_EPOCH) < again:
+        return False
+    return any(r.epoch not in (part.epoch, UNDEFINED_EPOCH) for r in replica.runs_within(part.start, part.end))
+
+
+def _read_through(evidence: PartitionEvidence, part: LeftOut, again: RoleTaken) -> bool:
+    """Whether one file of its server.log reaches from when it still led the epoch up to when it led again."""
+    clock = f"broker {part.leader}"
+    if again.clock != clock or again.time is None:
+        return False
+    own = [m for m in evidence.moments if m.clock == clock and m.time is not None]
+    led = [m.time or 0 for m in own if m.kind in _LEADING and part.epoch == (m.term if m.epoch is None else m.epoch)]
+    told = [(m.span.source, m.time or 0) for m in own if m.kind in OF_SERVER_LOG]
+    told += [(s.span.source, s.since) for s in evidence.settings.states(part.leader or 0) if s.since is not None]
+    before = {source for source, time in told if time <= max(led, default=-1)}
+    return any(source in before for source, time in told if time >= again.time)
+
+
+def _fetched_below(moment: Moment, part: LeftOut) -> bool:
+    """Whether who wrote the records asked another leader for them, or was told to cut them."""
+    if moment.kind not in ("fetched", "epoch-asked"):
+        return False
+    if moment.error not in (None, 0) or moment.broker != part.leader or moment.term == part.epoch:
+        return False
+    told = [moment.offset if moment.kind == "fetched" else None, moment.answer_offset]
+    return any(offset is not None and 0 <= offset < part.end for offset in told)
