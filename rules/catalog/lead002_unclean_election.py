@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 
 from parsers.tables import BrokerEvent, IsrRequest, MetadataChange
-from rules.evidence import LeaderChange, PartitionEvidence
+from rules.evidence import KeptOlder, LeaderChange, PartitionEvidence
 from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
-from rules.loss.lacked import Lacked, lacked, without_committed
+from rules.loss.lacked import Lacked, lacked
+from rules.replicas.lineage import LostTerm
 from rules.rule import rule
 from rules.words import numbered
 
@@ -113,7 +114,9 @@ def _exhibits(change: LeaderChange) -> Iterator[Exhibit]:
 
 def _untold(evidence: PartitionEvidence, told: Container[int | None]) -> Iterator[Undecided]:
     """Elections of which the ISR before is not told, though their leaders lacked committed records."""
-    lacking = {opened.epoch: opened for opened in without_committed(evidence) if not opened.checkpointed}
+    witnessed = (lost for lost in evidence.lost_terms if not lost.checkpointed)
+    below: tuple[LostTerm | KeptOlder, ...] = (*witnessed, *evidence.kept_older)
+    lacking = {opened.epoch: opened for opened in below}
     for epoch, opened in sorted(lacking.items()):
         if epoch not in told and opened.leader is not None:
             yield Undecided(

@@ -13,7 +13,8 @@ from rules.evidence import COMPACTED_TOPICS, PartitionEvidence
 from rules.finding import sentences
 from rules.history.moments import Moment
 from rules.history.statements import Produced
-from rules.loss.gone import Fate, Gone, HeldOn, fates
+from rules.loss.gone import Fate, Gone, fates
+from rules.loss.held_on import HeldOn
 from rules.loss.last_answers import REQUESTS
 from rules.loss.unanswered import Unanswered, not_of_all_seen, silent_leaders, unanswered
 from rules.loss.unplaced import Unplaced, unplaced
@@ -69,13 +70,13 @@ def _in_doubt(found: NotHeld, missing: str) -> Unsettled:
 
 def _held_or_not(evidence: PartitionEvidence, epoch: int, found: HeldOn) -> Unsettled:
     """A leader had them not, but one that had them led again, or may have."""
-    first, holder, following = found.answers[0], found.holder, found.following
-    why = f"Broker {following.broker} opened epoch {following.epoch} without them, but broker {holder.broker} had them"
+    first, following = found.answers[0], found.following
+    why = f"Broker {following.broker} opened epoch {following.epoch} without them, but broker {found.broker} had them"
     if found.passed:
         why = f"Broker {following.broker} had written others there before"
-    why += f", {holder.words}. Whether the log that leads now holds them is not known"
-    missing = f"the log of who led last, or broker {holder.broker}'s own log (server.log) whole"
-    opening = () if holder.opening is None else ((holder.opening, "the leader opens its epoch"),)
+    why += f", {found.words}. Whether the log that leads now holds them is not known"
+    missing = f"the log of who led last, or broker {found.broker}'s own log (server.log) whole"
+    opening = () if found.opening is None else ((found.opening, "the leader opens its epoch"),)
     stretch = _range(evidence, epoch, found.answers)
     return _acknowledged(first.witness, epoch, stretch, why, missing, ((first, _FIRST), *opening))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -14,7 +13,7 @@ from rules.history.moments import succeeded
 from rules.history.repetitions import begin_unseen
 from rules.history.statements import Produced, RoleTaken
 from rules.history.turns import reopenings
-from rules.loss.held_on import Holder, held_on, passed_over
+from rules.loss.held_on import HeldOn, held_on, passed_over
 from rules.loss.last_answers import sent_again
 from rules.replicas.deleted import deleted
 from rules.replicas.later import Later, latest_epoch
@@ -80,18 +79,6 @@ class Gone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeldOn:
-    """Answers whose records a leader had not, or need not have had, though a later one may have held them."""
-
-    answers: tuple[Produced, ...]
-    following: RoleTaken
-    """Who opened without them, or had written others there before."""
-    holder: Holder
-    passed: bool
-    """Whether the next leader's log was long enough."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Fate:
     """What became of one epoch's answers."""
 
@@ -140,7 +127,7 @@ def _fate(evidence: PartitionEvidence, epoch: int, given: Sequence[Produced], lo
     if missing:
         gone, held = _missing(evidence, epoch, log.lost_by(missing, epoch), given, missing)
     elif later and evidence.leader_at_the_end is None:
-        held = _passed_over(evidence, epoch, given)
+        held = passed_over(evidence, given, epoch)
     return Fate(
         epoch=epoch,
         gone=gone,
@@ -155,18 +142,13 @@ def _missing(
     evidence: PartitionEvidence, epoch: int, lost_by: RoleTaken, given: Sequence[Produced], missing: Sequence[Produced]
 ) -> tuple[tuple[Gone, ...], HeldOn | None]:
     """Without the log of who led last: who had them may have held them still, and led again with them."""
-    place = 0
-    if evidence.leader_at_the_end is None:
-        place = bisect_left(missing, 1, key=lambda m: held_on(evidence, m, epoch, lost_by) is None)
-    unseen = place == 0 and begin_unseen(given, missing)
-    parts = _apart(evidence, epoch, missing[place:])
+    kept = held_on(evidence, missing, epoch, lost_by) if evidence.leader_at_the_end is None else None
+    unseen = kept is None and begin_unseen(given, missing)
+    parts = _apart(evidence, epoch, missing if kept is None else missing[len(kept.answers) :])
     gone = tuple(
         _gone(evidence, epoch, lost_by, part, begun_unseen=unseen and not number) for number, part in enumerate(parts)
     )
-    holder = held_on(evidence, missing[0], epoch, lost_by) if place else None
-    if holder is None:
-        return gone, None
-    return gone, HeldOn(answers=tuple(missing[:place]), following=lost_by, holder=holder, passed=False)
+    return gone, kept
 
 
 def _apart(evidence: PartitionEvidence, epoch: int, missing: Sequence[Produced]) -> Iterator[list[Produced]]:
@@ -177,16 +159,6 @@ def _apart(evidence: PartitionEvidence, epoch: int, missing: Sequence[Produced])
         return
     for _, own in groupby(missing, key=lambda m: epoch_held(leading, _offset(m))):
         yield [*own]
-
-
-def _passed_over(evidence: PartitionEvidence, epoch: int, given: Sequence[Produced]) -> HeldOn | None:
-    """Answers whose records the next leader need not have had, though its log was long enough."""
-    begun = evidence.openings[epoch].offset if epoch in evidence.openings else None
-    own = sorted((m for m in given if begun is not None and _offset(m) >= begun), key=_offset)
-    holder = passed_over(evidence, own[0], epoch) if own else None
-    if holder is None or holder.opening is None:
-        return None
-    return HeldOn(answers=tuple(own), following=holder.opening, holder=holder, passed=True)
 
 
 def _gone(

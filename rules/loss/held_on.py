@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rules.evidence import Moment, PartitionEvidence, epoch_held
@@ -11,12 +12,18 @@ from rules.history.statements import Produced, RoleTaken
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Holder:
-    """One who may have led with records that a leader before had not got."""
+class HeldOn:
+    """Answers whose records a leader had not, or need not have had, though a later one may have held them."""
 
+    answers: tuple[Produced, ...]
+    following: RoleTaken
+    """Who opened without them, or had written others there before."""
     broker: int | None
+    """Who may have led with them."""
     opening: RoleTaken | None
     """The epoch that it led; null where no log tells that it did."""
+    passed: bool = False
+    """Whether the next leader's log was long enough."""
 
     @property
     def words(self) -> str:
@@ -26,37 +33,64 @@ class Holder:
         return f"led epoch {self.opening.epoch} and tells of no cut"
 
 
-def held_on(evidence: PartitionEvidence, answer: Produced, epoch: int, lost_by: RoleTaken) -> Holder | None:
+Holder = tuple[int | None, RoleTaken | None]
+"""One who may have led with a record, and the epoch that it led."""
+
+
+def held_on(
+    evidence: PartitionEvidence, missing: Sequence[Produced], epoch: int, lost_by: RoleTaken
+) -> HeldOn | None:
+    """The first answers, in the order of their offsets, whose records somebody may have held still."""
+    place = bisect_left(missing, 1, key=lambda answer: _holder(evidence, answer, epoch, lost_by) is None)
+    held = (_holder(evidence, missing[n], epoch, lost_by) for n in ((0, place - 1) if place else ()))
+    holder = next((one for one in held if one is not None), None)
+    if holder is None:
+        return None
+    return HeldOn(answers=tuple(missing[:place]), following=lost_by, broker=holder[0], opening=holder[1])
+
+
+def _holder(evidence: PartitionEvidence, answer: Produced, epoch: int, lost_by: RoleTaken) -> Holder | None:
     """One who had a record of the epoch, led after its loss with a longer log or may have, and tells of no cut."""
     offset, lost_in = answer.offset or 0, lost_by.epoch or 0
     for replica in evidence.perhaps_led_since:
         if epoch_held(replica, offset) == epoch:
-            return Holder(broker=replica.broker, opening=None)
+            return replica.broker, None
     for newer in sorted(e for e in evidence.openings if e > lost_in):
         opening = evidence.openings[newer]
         longer = opening.broker is not None and (opening.offset or 0) > offset
         if longer and _had(evidence, opening.broker, answer, epoch) and not _cut(evidence, opening, answer, epoch):
-            return Holder(broker=opening.broker, opening=opening)
+            return opening.broker, opening
     return None
 
 
-def passed_over(evidence: PartitionEvidence, answer: Produced, epoch: int) -> Holder | None:
-    """The opening of one that led next with a log long enough, and had written other records there before.
+def passed_over(evidence: PartitionEvidence, given: Sequence[Produced], epoch: int) -> HeldOn | None:
+    """Answers whose next leader had a log long enough, and had written other records there before.
 
     That it took over those of the epoch in between, or cut its own, nothing tells.
     """
-    own, offset = evidence.openings.get(epoch), answer.offset or 0
+    own = evidence.openings.get(epoch)
+    begun = None if own is None else own.offset
+    answers = sorted((m for m in given if begun is not None and (m.offset or 0) >= begun), key=lambda m: m.offset or 0)
+    opening = _wrote_others(evidence, answers[0], epoch) if answers else None
+    if opening is None:
+        return None
+    return HeldOn(answers=tuple(answers), following=opening, broker=opening.broker, opening=opening, passed=True)
+
+
+def _wrote_others(evidence: PartitionEvidence, answer: Produced, epoch: int) -> RoleTaken | None:
+    """The next opening, if nothing tells that its leader replaced other records that it had written there."""
+    offset = answer.offset or 0
     after = min((e for e in evidence.openings if e > epoch), default=None)
     opening = None if after is None else evidence.openings[after]
-    if own is None or own.offset is None or opening is None or opening.broker in (None, answer.witness):
+    if opening is None or opening.broker in (None, answer.witness):
         return None
     wrote = (e for e, o in evidence.openings.items() if e < epoch and o.broker == opening.broker)
     other = any(e in evidence.epoch_ends and evidence.epoch_ends[e].offset > offset for e in wrote)
-    if not other or own.offset > offset or (opening.offset or 0) <= offset:
+    if not other or (opening.offset or 0) <= offset:
         return None
     taken = _fetched(evidence, opening.broker, epoch, offset)
     gone = taken or any(end <= offset for end in _ends(evidence, opening, epoch - 1, None))
-    return None if gone else Holder(broker=opening.broker, opening=opening)
+    return None if gone else opening
 
 
 def _had(evidence: PartitionEvidence, broker: int | None, answer: Produced, epoch: int) -> bool:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from rules.evidence import LeaderChange, PartitionEvidence
 from rules.history.moments import succeeded
-from rules.history.statements import RoleTaken
 from rules.replicas.epoch_ends import EpochReach
 
 
@@ -20,37 +19,10 @@ class Lacked:
     words: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WithoutCommitted:
-    """A leader that opened its epoch without committed records."""
-
-    epoch: int
-    leader: int | None
-    end_offset: int
-    opening: RoleTaken
-    checkpointed: bool = False
-    """Whether what was committed is the word of a checkpoint, which no witness dated."""
-
-
-def without_committed(evidence: PartitionEvidence) -> Iterator[WithoutCommitted]:
-    """Every opening below committed records, and every one on older records that stood in their place."""
-    for lost in evidence.lost_terms:
-        yield WithoutCommitted(
-            epoch=lost.epoch,
-            leader=lost.leader,
-            end_offset=lost.committed.end_offset,
-            opening=lost.opening,
-            checkpointed=lost.checkpointed,
-        )
-    for kept in evidence.kept_older:
-        yield WithoutCommitted(
-            epoch=kept.epoch, leader=kept.leader, end_offset=kept.end_offset, opening=kept.opening
-        )
-
-
 def lacked(evidence: PartitionEvidence, change: LeaderChange) -> Lacked:
     """What is known to have been given up, what had been written besides, or why nothing tells it."""
-    given_up = [opened.end_offset for opened in without_committed(evidence) if opened.epoch == change.epoch]
+    given_up = [lost.committed.end_offset for lost in evidence.lost_terms if lost.epoch == change.epoch]
+    given_up += [kept.end_offset for kept in evidence.kept_older if kept.epoch == change.epoch]
     if given_up:
         words = f"committed records up to offset {max(given_up) - 1} were given up"
         return Lacked(known="committed records", words=words)
