@@ -2,38 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from rules.asked_once import asked_once
 from rules.chronicle.extents import NO_OFFSETS, Extents
-from rules.evidence import Moment, PartitionEvidence
-from rules.history.moments import ROLE_KINDS, STARTING, succeeded
+from rules.evidence import PartitionEvidence
+from rules.history.gaps import ends_unseen
+from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING, succeeded
 from rules.history.statements import LogEvent, RoleTaken
+from rules.replay.reign.reigns import FIRST_FETCH_MS
+from rules.settings import STOPPED
 
 REQUESTS: Final = ("fetched", "consumed", "produced")
 
 
-def end_unseen(evidence: PartitionEvidence, leader: int, epoch: int) -> bool:
-    """Whether requests are logged, and none that a leader answered after it had led the epoch: its log may be cut.
+class Answering:
+    """A leader while it led an epoch: what of its answers is told here, and what is not."""
 
-    A request of any partition shows that its log goes on.
-    """
-    _, following = reign_of(evidence.chronicle.told_by(leader), epoch)
-    told = [m for m in evidence.moments if m.kind in REQUESTS]
-    if not told or following is None or following.time is None:
-        return bool(told)
-    times = (m.last_time or m.time or 0 for m in told if m.witness == leader)
-    return max(evidence.requests_until.get(leader, 0), *times, 0) <= following.time
+    def __init__(self, evidence: PartitionEvidence, leader: int, epoch: int) -> None:
+        self._evidence, self._leader, self._epoch = evidence, leader, epoch
+        self._own = evidence.chronicle.told_by(leader)
+        self._opened = next((m.time for m in self._own if m.kind == "leader-starts" and m.epoch == epoch), None)
+        self._following = self._next(self._opened)
 
+    def _next(self, opened: int | None) -> RoleTaken | LogEvent | None:
+        """The role or the start after it had opened the epoch."""
+        after = (m for m in self._own if opened is not None and m.time is not None and m.time > opened)
+        return next((m for m in after if m.epoch != self._epoch and m.kind in (*ROLE_KINDS, *STARTING)), None)
 
-def reign_of(own: Sequence[Moment], epoch: int) -> tuple[int | None, RoleTaken | LogEvent | None]:
-    """When a broker opened an epoch, and the role or the start after it."""
-    opened = next((m.time for m in own if m.kind == "leader-starts" and m.epoch == epoch), None)
-    if opened is None:
-        return None, None
-    after = (m for m in own if m.time is not None and m.time > opened and m.epoch != epoch)
-    return opened, next((m for m in after if m.kind in (*ROLE_KINDS, *STARTING)), None)
+    @property
+    def end_unseen(self) -> bool:
+        """Whether requests are logged, and none that it answered after it had led the epoch: its log may be cut.
+
+        A request of any partition shows that its log goes on.
+        """
+        told, following = [m for m in self._evidence.moments if m.kind in REQUESTS], self._following
+        if not told or following is None or following.time is None:
+            return bool(told)
+        times = (m.last_time or m.time or 0 for m in told if m.witness == self._leader)
+        return max(self._evidence.requests_until.get(self._leader, 0), *times, 0) <= following.time
+
+    @property
+    def saw_its_last(self) -> bool:
+        """Whether it answered in the epoch, and its process went on afterwards or stopped in order.
+
+        What a broker answers before it is killed may not have reached its log of requests. That it went on shows in its
+        own log alone (server.log), which would tell of a restart: a role is taken after one too.
+        """
+        following, gaps = self._following, self._evidence.gaps
+        if self._opened is None or not self._any:
+            return False
+        if ends_unseen(gaps, self._leader, None if following is None else following.time):
+            return False
+        if following is None or following.kind in ROLE_KINDS:
+            return following is not None and any(m.kind in (*STARTING, *DISTURBED) for m in self._own)
+        stops = [s.since or 0 for s in self._evidence.settings.states(self._leader) if s.value == STOPPED]
+        return any(self._opened < since <= (following.time or 0) for since in stops)
+
+    @property
+    def _any(self) -> bool:
+        """Whether any of its answers in the epoch is told."""
+        return any(m.kind in ("produced", "fetched") and m.term == self._epoch for m in self._own)
+
+    def requests_missing(self, start: int) -> bool:
+        """Whether answers to producers are logged, and the log of what it answered is not here or not whole."""
+        gaps = [gap for gap in self._evidence.gaps if gap.broker == self._leader]
+        if any(gap.told is not None for gap in gaps):
+            return True
+        logged = any(m.kind == "produced" for m in self._evidence.moments)
+        return logged and (bool(gaps) or self.begins_behind(start) or not self._any)
+
+    def left_one_out(self, start: int, end: int) -> bool:
+        """Whether its log has answers for what was written after some records, and none for these nor a cause.
+
+        None is logged for acks=0, and those that wait for all replicas may have failed; of a thinned log the first may
+        be left out.
+        """
+        own = [m for m in self._evidence.moments if m.kind == "produced" and m.witness == self._leader]
+        if any(m.acks == 0 or m.left_out or (m.acks == -1 and m.error != 0) for m in own):
+            return False
+        told = [m for m in own if succeeded(m)]
+        if any(start <= (m.offset or 0) < end for m in told):
+            return False  # of an older epoch, in which the same broker led
+        return any(m.term == self._epoch and m.latest_term is None and (m.offset or 0) >= end for m in told)
+
+    def begins_behind(self, start: int) -> bool:
+        """Whether its request log begins after the epoch did, and perhaps after a record of it was written."""
+        begun = min((m.time for m in self._own if m.kind == "trace-begins" and m.time is not None), default=None)
+        opening = next((m for m in self._own if m.kind == "leader-starts" and m.epoch == self._epoch), None)
+        if begun is None or opening is None or opening.time is None or begun - opening.time <= FIRST_FETCH_MS:
+            return False
+        own = (m for m in self._own if m.kind == "produced" and m.term == self._epoch)
+        return min((m.offset for m in own if m.offset is not None), default=start + 1) > max(start, opening.offset or 0)
 
 
 @asked_once
@@ -45,7 +105,8 @@ def _answered(evidence: PartitionEvidence) -> dict[int, int]:
             last[m.term] = max(m.offset or 0, last.get(m.term, 0))
     # Of an epoch whose last answers may not be here nothing tells that a producer had to send its records again.
     leaders, gaps = evidence.chronicle.leaders, {gap.broker for gap in evidence.gaps}
-    whole = (e for e in last if e in leaders and leaders[e] not in gaps and not end_unseen(evidence, leaders[e], e))
+    traced = (epoch for epoch in last if epoch in leaders and leaders[epoch] not in gaps)
+    whole = (epoch for epoch in traced if not Answering(evidence, leaders[epoch], epoch).end_unseen)
     return {epoch: evidence.batch_end(last[epoch], epoch) for epoch in whole}
 
 

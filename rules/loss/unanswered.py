@@ -9,14 +9,11 @@ from typing import Final
 
 from rules.evidence import Moment, PartitionEvidence
 from rules.finding import capital
-from rules.history.gaps import ends_unseen
-from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING, succeeded
+from rules.history.moments import succeeded
 from rules.history.statements import RoleTaken
-from rules.loss.last_answers import end_unseen, reign_of
+from rules.loss.last_answers import Answering
 from rules.loss.left_out import LeftOut, left_out
 from rules.protocol.offsets import without
-from rules.replay.reign.reigns import FIRST_FETCH_MS
-from rules.settings import STOPPED
 
 NOT_OF_ALL: Final = (0, 1)
 """acks of producers that are answered, or go on, before other replicas hold their records."""
@@ -59,14 +56,13 @@ class Unanswered:
 
 def unanswered(evidence: PartitionEvidence) -> Iterator[Unanswered]:
     """Every such stretch whose leader was killed, or of whose last answers no log is here."""
-    leaders = evidence.chronicle.leaders
     by_one = not_of_all_seen(evidence.moments)
     for stretch in left_out(evidence):
-        leader = leaders.get(stretch.epoch, stretch.leader)
+        leader = evidence.chronicle.leaders.get(stretch.epoch, stretch.leader)
+        own = None if leader is None else Answering(evidence, leader, stretch.epoch)
         for start, end in _untold_parts(evidence, stretch):
-            seen = leader is not None and _saw_its_last_answers(evidence, leader, stretch.epoch)
-            missing = leader is not None and by_one and _answer_missing(evidence, leader, stretch.epoch, (start, end))
-            if leader is None or not seen or missing or _begins_behind(evidence, leader, stretch.epoch, start):
+            seen = own is not None and own.saw_its_last and not own.begins_behind(start)
+            if own is None or not seen or (by_one and own.left_one_out(start, end)):
                 yield Unanswered(
                     epoch=stretch.epoch,
                     leader=leader,
@@ -74,8 +70,8 @@ def unanswered(evidence: PartitionEvidence) -> Iterator[Unanswered]:
                     start=start,
                     end=end,
                     by_one=by_one,
-                    log_missing=leader is not None and _requests_missing(evidence, leader, stretch.epoch, start),
-                    end_unseen=leader is not None and end_unseen(evidence, leader, stretch.epoch),
+                    log_missing=own is not None and own.requests_missing(start),
+                    end_unseen=own is not None and own.end_unseen,
                 )
 
 
@@ -112,61 +108,3 @@ def _untold_parts(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[tup
         newer = (m.offset for e, m in evidence.openings.items() if e > epoch and m.offset is not None)
         known.append((0, min([last.log_start_offset, *newer])))
     yield from without(stretch.start, stretch.end, sorted(known))
-
-
-def _saw_its_last_answers(evidence: PartitionEvidence, leader: int, epoch: int) -> bool:
-    """Whether a leader answered in the epoch, and its process went on afterwards or stopped in order.
-
-    What a broker answers before it is killed may not have reached its log of requests. That it went on shows in its own
-    log alone (server.log), which would tell of a restart: a role is taken after one too.
-    """
-    own = evidence.chronicle.told_by(leader)
-    opened, following = reign_of(own, epoch)
-    if opened is None or not _requests(own, epoch):
-        return False
-    if ends_unseen(evidence.gaps, leader, None if following is None else following.time):
-        return False
-    if following is None or following.kind in ROLE_KINDS:
-        return following is not None and any(m.kind in (*STARTING, *DISTURBED) for m in own)
-    stops = [state.since or 0 for state in evidence.settings.states(leader) if state.value == STOPPED]
-    return any(opened < since <= (following.time or 0) for since in stops)
-
-
-def _requests(own: Sequence[Moment], epoch: int) -> bool:
-    return any(m.kind in ("produced", "fetched") and m.term == epoch for m in own)
-
-
-def _requests_missing(evidence: PartitionEvidence, leader: int, epoch: int, start: int) -> bool:
-    """Whether answers to producers are logged, and the log of what this broker answered is not here or not whole."""
-    logged = any(m.kind == "produced" for m in evidence.moments)
-    own = [m for m in evidence.moments if m.clock == f"broker {leader}"]
-    if any(gap.broker == leader and gap.told is not None for gap in evidence.gaps):
-        return True
-    holed = any(gap.broker == leader for gap in evidence.gaps) or _begins_behind(evidence, leader, epoch, start)
-    return logged and (holed or not _requests(own, epoch))
-
-
-def _answer_missing(evidence: PartitionEvidence, leader: int, epoch: int, part: tuple[int, int]) -> bool:
-    """Whether a leader's log has answers for what was written after some records, and none for these nor a cause.
-
-    None is logged for acks=0, and those that wait for all replicas may have failed; of a thinned log the first may be
-    left out.
-    """
-    own = [m for m in evidence.moments if m.kind == "produced" and m.witness == leader]
-    if any(m.acks == 0 or m.left_out or (m.acks == -1 and m.error != 0) for m in own):
-        return False
-    told = [m for m in own if succeeded(m)]
-    if any(part[0] <= (m.offset or 0) < part[1] for m in told):
-        return False  # of an older epoch, in which the same broker led
-    return any(m.term == epoch and m.latest_term is None and (m.offset or 0) >= part[1] for m in told)
-
-
-def _begins_behind(evidence: PartitionEvidence, leader: int, epoch: int, start: int) -> bool:
-    """Whether a leader's request log begins after its epoch did, and perhaps after a record of it was written."""
-    own = [m for m in evidence.moments if m.clock == f"broker {leader}"]
-    begun = min((m.time for m in own if m.kind == "trace-begins" and m.time is not None), default=None)
-    opening = next((m for m in own if m.kind == "leader-starts" and m.epoch == epoch), None)
-    if begun is None or opening is None or opening.time is None or begun - opening.time <= FIRST_FETCH_MS:
-        return False
-    written = (m.offset for m in own if m.kind == "produced" and m.term == epoch and m.offset is not None)
-    return min(written, default=start + 1) > max(start, opening.offset or 0)
