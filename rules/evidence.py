@@ -167,7 +167,7 @@ class PartitionEvidence:
     def epoch_ends(self) -> Mapping[int, EpochReach]:
         """How far each epoch had been written, where anything tells."""
         own = tuple(r for r in self.replicas if not self.compacted and all(same_topic(r, o) for o in self.current))
-        return epoch_ends(self.moments, self.openings, self.chronicle.leaders, self.batch_end, own)
+        return epoch_ends(self.chronicle, self.openings, self.batch_end, own)
 
     @cached_property
     def committed_batches(self) -> tuple[Committed, ...]:

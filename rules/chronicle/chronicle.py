@@ -97,6 +97,11 @@ class Chronicle:
         """The furthest fetch of each broker in each term that its leader counted."""
         return furthest_fetches(self.moments)
 
+    def fetched_up_to(self, broker: int, term: int) -> int:
+        """How far a broker's log had reached when it fetched in a term, as far as its leader agreed; else 0."""
+        fetch = self.furthest_fetches.get((broker, term))
+        return 0 if fetch is None else fetch.offset or 0
+
     @cached_property
     def falls(self) -> Mapping[Follower, Sequence[Fall]]:
         """Where followers asked for less than just before, within a term and by its leader's order."""

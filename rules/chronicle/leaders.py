@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rules.history.moments import Moment
+from rules.history.moments import Moment, agreed
 from rules.history.statements import Fetched
 
 Follower = tuple[int, int | None]
@@ -41,7 +41,7 @@ def furthest_fetches(moments: Iterable[Moment]) -> dict[Follower, Fetched]:
     """The furthest fetch of each broker in each term that its leader counted."""
     furthest: dict[Follower, Fetched] = {}
     for m in moments:
-        if isinstance(m, Fetched) and m.broker is not None and _counted(m):
+        if isinstance(m, Fetched) and m.kind == "fetched" and m.broker is not None and agreed(m):
             known = furthest.get((m.broker, m.term))
             if known is None or (m.offset or 0) > (known.offset or 0):
                 furthest[m.broker, m.term] = m
@@ -60,16 +60,10 @@ def falls(moments: Iterable[Moment]) -> dict[Follower, list[Fall]]:
             continue
         follower = m.broker, m.term
         former = latest.get(follower)
-        latest[follower] = m if _counted(m) else None
-        if former is not None and former.clock == m.clock and _counted(m) and (m.offset or 0) < (former.offset or 0):
+        latest[follower] = m if agreed(m) else None
+        if former is not None and former.clock == m.clock and agreed(m) and (m.offset or 0) < (former.offset or 0):
             found.setdefault(follower, []).append((former, m))
     return found
-
-
-def _counted(fetch: Fetched) -> bool:
-    """Whether the leader took the offset for the follower's log end: no error, and nothing to cut."""
-    told = fetch.kind == "fetched" and fetch.offset is not None and not fetch.doubtful
-    return told and fetch.error == 0 and fetch.answered_epoch is None
 
 
 def once_unassigned(moments: Iterable[Moment]) -> frozenset[int]:

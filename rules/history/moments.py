@@ -120,6 +120,11 @@ def accepted(fetch: Fetched) -> bool:
     return fetch.error in (None, 0) and not diverges and fetch.offset is not None
 
 
+def agreed(fetch: Fetched) -> bool:
+    """Whether the leader surely took it for that: no error, nothing to cut, and nothing of the fetch is in doubt."""
+    return accepted(fetch) and fetch.error == 0 and not fetch.doubtful
+
+
 def first_role(moments: Iterable[Moment]) -> RoleTaken | None:
     """The first role that a broker tells of itself; it may have had one already, and have started again."""
     return next((moment for moment in moments if isinstance(moment, RoleTaken)), None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
@@ -17,7 +17,6 @@ from rules.loss.gone import Gone, fates
 from rules.protocol.offsets import without
 from rules.protocol.steps import StepLimit
 from rules.replicas.deleted import deleted
-from rules.replicas.epoch_ends import Fetcher, furthest_fetches
 from rules.replicas.lineage import cut_since, older_run
 
 
@@ -134,32 +133,21 @@ class _Successors:
 
     def __init__(self, evidence: PartitionEvidence) -> None:
         """The openings in order, for each the next lower one, and how far every log holds older records."""
-        self._epochs = sorted(evidence.openings)
-        offsets = [evidence.openings[epoch].offset for epoch in self._epochs]
+        again = reopenings(evidence.moments, evidence.openings)
+        first = sorted(evidence.openings.items())
+        self._openings = [(epoch, one) for epoch, opening in first for one in (opening, *again.get(epoch, ()))]
+        offsets = [opening.offset for _, opening in self._openings]
         self._lower = _next_lower([HIGHEST_OFFSET if offset is None else offset for offset in offsets])
         self._held = [_reaches(replica) for replica in evidence.current if not replica.cleaned]
-        self._first = evidence.openings
-        self._again = reopenings(evidence.moments, evidence.openings)
 
     def of(self, epoch: int, begun: int) -> Iterator[tuple[int, RoleTaken]]:
-        """The openings after an epoch, in order, those that were opened once more included."""
-        again = sorted(later for later in self._again if later > epoch)
-        for following in self._lower_ones(epoch, begun):
-            for later in again:
-                if later < following:
-                    yield from ((later, opening) for opening in self._again[later])
-            again = [later for later in again if later >= following]
-            yield following, self._first[following]
-        yield from ((later, opening) for later in again for opening in self._again[later])
-
-    def _lower_ones(self, epoch: int, begun: int) -> Iterator[int]:
-        """The epochs; all of them where some log holds older records at offsets that were the epoch's."""
-        place = bisect_right(self._epochs, epoch)
+        """The openings, in order; all of them where some log holds older records at offsets that were the epoch's."""
+        place = bisect_right(self._openings, epoch, key=lambda opened: opened[0])
         older = any(_up_to(epoch, *reaches) > begun for reaches in self._held)
-        bound = StepLimit(len(self._epochs), "going through the openings after an epoch")
-        while place < len(self._epochs):
+        bound = StepLimit(len(self._openings), "going through the openings after an epoch")
+        while place < len(self._openings):
             bound.step()
-            yield self._epochs[place]
+            yield self._openings[place]
             place = place + 1 if older else self._lower[place]
 
 
@@ -202,12 +190,12 @@ def _goes_on(evidence: PartitionEvidence, epoch: int, written: tuple[int, int], 
 
 def _by_cuts(evidence: PartitionEvidence) -> Iterator[LeftOut]:
     """A leader that comes back with its own log can take other records' offsets without opening below them."""
-    furthest, leaders = furthest_fetches(evidence.moments), evidence.chronicle.leaders
+    leaders = evidence.chronicle.leaders
     for cut in evidence.chronicle.cuts:
         term, end = cut.former_epoch, cut.log_end_offset
         if term is None or term < 0 or cut.epoch is None or end is None:
             continue
-        for wrote, start in (*_written_in(evidence, cut, term, furthest), (None, cut.offset)):
+        for wrote, start in (*_written_in(evidence, cut, term), (None, cut.offset)):
             epoch, low = term if wrote is None else wrote, max(start, cut.offset)
             if low < end:
                 yield LeftOut(
@@ -224,18 +212,18 @@ def _by_cuts(evidence: PartitionEvidence) -> Iterator[LeftOut]:
                 end = low
 
 
-def _written_in(
-    evidence: PartitionEvidence, cut: Cut, latest: int, furthest: Mapping[Fetcher, int]
-) -> Iterator[tuple[int, int]]:
+def _written_in(evidence: PartitionEvidence, cut: Cut, latest: int) -> Iterator[tuple[int, int]]:
     """The epochs of which a broker had records when it cut its log, the newest first, and from where on it had them.
 
     It had some of an epoch if it led it, or fetched beyond where it opened.
     """
     for epoch in sorted((e for e in evidence.openings if e <= latest), reverse=True):
         opening = evidence.openings[epoch]
-        known = opening.offset is not None and latest in evidence.openings
-        if known and (opening.broker == cut.broker or furthest.get((cut.broker, epoch), 0) > (opening.offset or 0)):
-            yield epoch, opening.offset or 0
+        begun = opening.offset
+        if begun is None or latest not in evidence.openings:
+            continue
+        if opening.broker == cut.broker or evidence.chronicle.fetched_up_to(cut.broker, epoch) > begun:
+            yield epoch, begun
 
 
 def _by_answers(evidence: PartitionEvidence) -> Iterator[Gone]:

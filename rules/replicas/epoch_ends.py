@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from rules.history.moments import Moment, accepted, gives_role
-from rules.history.statements import Fetched, RoleTaken
+from rules.chronicle.chronicle import Chronicle
+from rules.history.moments import Moment, agreed, gives_role
+from rules.history.statements import RoleTaken
 from rules.replicas.replica import Replica
 
 _OF_ITS_LOG: Final = ("log-loaded", "producer-state-saved")
@@ -26,9 +27,8 @@ class EpochReach:
 
 
 def epoch_ends(
-    moments: Sequence[Moment],
+    chronicle: Chronicle,
     openings: Mapping[int, RoleTaken],
-    led: Mapping[int, int],
     batch_end: Callable[[int, int], int],
     replicas: Sequence[Replica] = (),
 ) -> dict[int, EpochReach]:
@@ -37,11 +37,11 @@ def epoch_ends(
     Who led an epoch counts whether or not anything tells where it opened. An answer that may be of a later epoch counts
     where it goes on without a break and no log reaches it.
     """
-    ends, answered, perhaps = _statements(moments, openings, led, replicas)
+    ends, answered, perhaps = _statements(chronicle.moments, openings, chronicle.leaders, replicas)
     for epoch, last in answered.items():
         told = _answered_end(last, batch_end(last, epoch))
         ends[epoch] = max(ends.get(epoch, told), told)
-    for epoch, offset, because in _gone_on(moments, openings):
+    for epoch, offset, because in _gone_on(chronicle, openings):
         ends[epoch] = max(ends.get(epoch, (0, "")), (offset, because))
     for epoch, offset in sorted(perhaps):
         if epoch in ends and offset == ends[epoch][0] and _beyond_all(replicas, offset):
@@ -96,35 +96,20 @@ def _told_end(moment: Moment, leader: int) -> tuple[int, str] | None:
         return end or 0, f"broker {leader}'s log ended there when it was loaded again"
     if _own(moment, leader) and moment.kind == "producer-state-saved":
         return moment.offset or 0, f"broker {leader} saved what producers had written up to there"
-    if moment.kind == "fetched" and moment.witness == leader and _agreed(moment):
+    if moment.kind == "fetched" and moment.witness == leader and agreed(moment):
         return moment.offset or 0, "a follower asked for it"
     return None
 
 
-def _gone_on(moments: Iterable[Moment], openings: Mapping[int, RoleTaken]) -> Iterator[tuple[int, int, str]]:
+def _gone_on(chronicle: Chronicle, openings: Mapping[int, RoleTaken]) -> Iterator[tuple[int, int, str]]:
     """How far epochs had been written, by what the next leader's log held, if it had led or followed in them."""
-    furthest = furthest_fetches(moments)
     for epoch, following in pairwise(sorted(openings)):
         begun, opening = openings[epoch], openings[following]
         if begun.offset is None or opening.offset is None or opening.broker is None or opening.doubtful:
             continue
-        had = opening.broker == begun.broker or furthest.get((opening.broker, epoch), 0) > begun.offset
+        had = opening.broker == begun.broker or chronicle.fetched_up_to(opening.broker, epoch) > begun.offset
         if had and opening.offset > begun.offset:
             yield epoch, opening.offset, f"broker {opening.broker} had its records up to there when it led next"
-
-
-Fetcher = tuple[int | None, int | None]
-"""A replica, and the epoch in which it fetched."""
-
-
-def furthest_fetches(moments: Iterable[Moment]) -> dict[Fetcher, int]:
-    """How far each follower's log reached in each epoch, as far as its leader agreed."""
-    found: dict[Fetcher, int] = {}
-    for moment in moments:
-        if moment.kind == "fetched" and _agreed(moment):
-            fetcher = moment.broker, moment.term
-            found[fetcher] = max(moment.offset or 0, found.get(fetcher, 0))
-    return found
 
 
 def _copied(replicas: Sequence[Replica], openings: Mapping[int, RoleTaken]) -> Iterator[tuple[int, EpochReach]]:
@@ -179,8 +164,3 @@ def _is_on_disk(replicas: Sequence[Replica], word: Moment, epoch: int, end: int)
 def _beyond_all(replicas: Sequence[Replica], offset: int) -> bool:
     """Whether every log ends before an offset: of whatever epoch a record there was, it went."""
     return bool(replicas) and all(r.end_known and r.log_end_offset <= offset for r in replicas)
-
-
-def _agreed(fetch: Fetched) -> bool:
-    """Whether the leader surely took the follower's position for one in its own log."""
-    return accepted(fetch) and fetch.error == 0 and not fetch.doubtful
