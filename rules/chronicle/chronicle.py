@@ -9,12 +9,19 @@ from typing import Final
 
 from rules.chronicle.acknowledged import Acknowledged
 from rules.chronicle.deposed import Deposed, deposed
-from rules.chronicle.leaders import Fall, Follower, falls, furthest_fetches, leaders_by_epoch, once_unassigned
+from rules.chronicle.leaders import (
+    Fall,
+    Follower,
+    falls,
+    furthest_fetches,
+    leaders_by_epoch,
+    led_by_nobody,
+    once_unassigned,
+)
 from rules.chronicle.reigns import Reign, reigns
 from rules.chronicle.stories import NO_STORY, Story, stories
 from rules.history.led import given_terms, sure_terms
 from rules.history.moments import Committed, Moment, committed, epoch_starts
-from rules.history.shortened import led_by_nobody
 from rules.history.statements import Fetched, PartitionState, Role, RoleTaken
 from rules.history.turns import (
     Cut,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rules.history.moments import Moment, agreed
 from rules.history.statements import Fetched
@@ -70,3 +70,10 @@ def once_unassigned(moments: Iterable[Moment]) -> frozenset[int]:
     """Brokers that some assignment names, and another does not."""
     told = [frozenset(m.replicas) for m in moments if m.kind == "leadership" and m.replicas]
     return frozenset().union(*told) - told[0].intersection(*told) if told else frozenset()
+
+
+def led_by_nobody(moments: Sequence[Moment]) -> frozenset[int]:
+    """Epochs that the controllers gave to nobody: there is no leader to follow, and nothing to be cut for."""
+    told = [m for m in moments if m.kind in ("leadership", "leader-starts") and m.epoch is not None]
+    led = {m.epoch for m in told if m.kind == "leader-starts" or m.leader is None or m.leader >= 0}
+    return frozenset(m.epoch for m in told if m.epoch is not None and m.epoch not in led)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from rules.history.moments import STARTING, Moment, gives_role
+from rules.history.moments import STARTING, Moment, gives_role, leads
 from rules.history.statements import Role
 
 
@@ -65,7 +65,7 @@ def _drafts(told: Iterable[Moment]) -> Sequence[_Draft]:
     current: _Draft | None = None
     for moment in told:
         if gives_role(moment) and moment.epoch is not None:
-            again = current is not None and current.opening.epoch == moment.epoch and _leads(moment)
+            again = current is not None and current.opening.epoch == moment.epoch and leads(moment)
             for draft in found[:-1] if again else found:
                 draft.later.append(moment)
             current = _opened(moment, current)
@@ -78,13 +78,9 @@ def _drafts(told: Iterable[Moment]) -> Sequence[_Draft]:
     return found
 
 
-def _leads(role: Role) -> bool:
-    return role.kind == "leader-starts" or role.leader == role.witness
-
-
 def _opened(role: Role, current: _Draft | None) -> _Draft | None:
     """The reign after a role is taken: the same one where it is told again, none where another broker leads."""
-    if not _leads(role):
+    if not leads(role):
         return None
     if current is None:
         return _Draft(role, (role.epoch or 0,), role.offset)

@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeGuard
 
-from rules.history.moments import Moment, gives_role
+from rules.history.moments import Moment, gives_role, leads
 from rules.history.statements import Answered, PartitionState
 
 NO_EPOCH: Final = -1
@@ -89,6 +89,5 @@ def _roles(in_order: Iterable[Moment]) -> Mapping[str, _Roles]:
         began = moment.time if ordered is None else ordered
         roles.perhaps.append(max(began, roles.perhaps[-1]) if roles.perhaps else began)
         roles.surely.append(moment.time)
-        leads = moment.kind == "leader-starts" or (moment.kind == "leadership" and moment.leader == moment.witness)
-        roles.leads.append(moment.epoch if leads else None)
+        roles.leads.append(moment.epoch if leads(moment) else None)
     return found

@@ -66,6 +66,11 @@ def gives_role(moment: Moment) -> TypeGuard[Role]:
     return isinstance(moment, RoleTaken)
 
 
+def leads(role: Moment) -> bool:
+    """Whether its broker leads in a role, by its own word or by the order that it was given."""
+    return role.kind == "leader-starts" or (role.leader is not None and role.leader == role.witness)
+
+
 def is_metadata(moment: Moment) -> TypeGuard[PartitionState]:
     """Whether it is the controllers' record of a state: no order to a broker, no one controller's log, no znode."""
     told = moment.kind == "leadership" and moment.witness is None

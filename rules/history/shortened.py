@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from rules.history.moments import Moment, gives_role
+from rules.history.moments import Moment, gives_role, leads
 
 _TOUCHED: Final = ("log-loaded", "log-created", "log-deleted", "log-reset", "truncated", "log-start-moved")
 """After these a log may end elsewhere than before, and who touched it may have had a role that is not told."""
@@ -19,7 +19,7 @@ def told_as_leader(before: Sequence[Moment], term: int) -> Iterator[tuple[int, M
         if gives_role(moment):
             if moment.kind == "leader-starts" and moment.epoch == term and moment.offset and not moment.doubtful:
                 yield moment.offset, moment
-            if moment.kind == "leader-starts" or moment.leader == moment.witness:
+            if leads(moment):
                 continue
             return
         if moment.kind in _TOUCHED:
@@ -43,13 +43,6 @@ def _committed(end: int, told: Moment) -> int:
     if told.kind in _LED or (told.kind == "produced" and told.acks == -1):
         return end
     return (told.high_watermark or 0) if told.kind == "leader-starts" else 0
-
-
-def led_by_nobody(moments: Sequence[Moment]) -> frozenset[int]:
-    """Epochs that the controllers gave to nobody: there is no leader to follow, and nothing to be cut for."""
-    told = [m for m in moments if m.kind in ("leadership", "leader-starts") and m.epoch is not None]
-    led = {m.epoch for m in told if m.kind == "leader-starts" or m.leader is None or m.leader >= 0}
-    return frozenset(m.epoch for m in told if m.epoch is not None and m.epoch not in led)
 
 
 def in_words(told: Moment, held: int) -> str:

@@ -14,7 +14,7 @@ from typing import Final
 from rules.history.drafts import altered
 from rules.history.late import handled_in
 from rules.history.led import answered_in
-from rules.history.moments import ROLE_KINDS, STARTING, Moment, gives_role, ordered
+from rules.history.moments import ROLE_KINDS, STARTING, Moment, gives_role, leads, ordered
 from rules.history.repetitions import first_of, last_of
 from rules.history.statements import RoleTaken
 from rules.history.untold import EarlierRoles, UntoldRoles, is_served
@@ -47,7 +47,8 @@ def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
             roles[moment.clock] = moment
         named = moment.epoch if moment.kind in ("fetched", "produced", "consumed") else None
         term = named if named is not None and named >= 0 else former
-        if term is not None and former is not None and term < former and _leads(roles.get(moment.clock)):
+        role = roles.get(moment.clock)
+        if term is not None and former is not None and term < former and role is not None and leads(role):
             latest = former
         if place in known:
             term, last = known[place]
@@ -91,13 +92,6 @@ def _before_orders(in_order: Sequence[Moment], first: Mapping[str, int]) -> Mapp
             found[place] = before
         terms[moment.clock] = max(moment.epoch, former)
     return found
-
-
-def _leads(role: Moment | None) -> bool:
-    """Whether a clock's broker has taken a leader's role, by its own word or by the order that it was given."""
-    if role is None or role.kind == "leader-starts":
-        return role is not None
-    return role.leader is not None and role.leader == role.witness
 
 
 def _split_at_roles(moments: Sequence[Moment]) -> Iterator[Moment]:

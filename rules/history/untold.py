@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from rules.history.clocks import clock_offsets, translated
-from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING, Moment, epoch_starts, gives_role
+from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING, Moment, epoch_starts, gives_role, leads
 from rules.history.statements import RoleTaken
 from rules.protocol.steps import StepLimit
 
@@ -143,7 +143,7 @@ class EarlierRoles:
         end = len(self._named) if until is None else bisect_left(self._named, until)
         between = self._named[bisect_right(self._named, term) : end]
         again = moment.kind in STARTING or id(moment) in self._again
-        if following is not None and again and until is not None and until > term and not _leads(following):
+        if following is not None and again and until is not None and until > term and not leads(following):
             between = [*between, until]
         return max((epoch for epoch in between if self._may_be_of(moment, epoch)), default=None)
 
@@ -159,11 +159,6 @@ class EarlierRoles:
         windows = (translated(time, clock, moment.clock, self._clocks) for clock, time in told.items())
         placed = [window[0] for window in windows if window is not None]
         return bool(placed) and moment.time is not None and min(placed) > moment.time
-
-
-def _leads(role: Moment) -> bool:
-    """Whether it is a leader's role: whoever leads an epoch did not follow in it before."""
-    return role.kind == "leader-starts" or (role.leader is not None and role.leader == role.witness)
 
 
 def _first_after_a_restart(placed: Iterable[Moment]) -> frozenset[int]:

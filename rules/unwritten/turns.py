@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from rules.history.moments import ROLE_KINDS, Moment, gives_role
+from rules.history.moments import ROLE_KINDS, Moment, gives_role, leads
 from rules.history.statements import LogCut
 from rules.history.turns import BY_HIGH_WATERMARK, DECISIONS
 
@@ -67,9 +67,8 @@ def _reconciled(moment: LogCut, decision: LogCut | None) -> Turn:
 
 
 def _role(moment: Moment) -> Turn:
-    leads = moment.kind == "leader-starts" or moment.leader == moment.witness
     told = moment.offset if moment.kind in ROLE_KINDS and not moment.doubtful else None
-    if leads:
+    if leads(moment):
         return Turn(kind="leads", moment=moment, epoch=moment.epoch, log_end_offset=told)
     if moment.leader is not None and moment.leader < 0:
         return Turn(kind="rests", moment=moment, epoch=moment.epoch, log_end_offset=told)
