@@ -5,7 +5,7 @@ Clocks of different witnesses are never compared as they stand; the logical cloc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeGuard
 
@@ -69,6 +69,16 @@ def gives_role(moment: Moment) -> TypeGuard[Role]:
 def leads(role: Moment) -> bool:
     """Whether its broker leads in a role, by its own word or by the order that it was given."""
     return role.kind == "leader-starts" or (role.leader is not None and role.leader == role.witness)
+
+
+def falls(told: Iterable[tuple[Hashable, int]]) -> bool:
+    """Whether any of some numbers, each told over and over under its key, falls."""
+    newest: dict[Hashable, int] = {}
+    for key, number in told:
+        if number < newest.get(key, number):
+            return True
+        newest[key] = number
+    return False
 
 
 def is_metadata(moment: Moment) -> TypeGuard[PartitionState]:

@@ -13,7 +13,7 @@ from itertools import pairwise, product
 from typing import Final
 
 from rules.history.drafts import altered
-from rules.history.moments import ROLE_KINDS, Moment, gives_role, ordered
+from rules.history.moments import ROLE_KINDS, Moment, falls, gives_role, ordered
 from rules.history.statements import times_of
 
 LEAST_MS: Final = 60_000
@@ -47,18 +47,13 @@ def _falls_back(moments: Iterable[Moment]) -> bool:
 
     Nor is the high watermark of a replica loaded that has a role, before its log is.
     """
-    newest: dict[tuple[object, ...], int] = {}
     has_role = False
-    for m in ordered(moments):
+    in_order = ordered(moments)
+    for m in in_order:
         has_role = m.kind in ROLE_KINDS or (has_role and m.kind not in _ENDING)
         if has_role and m.kind == "high-watermark-loaded":
             return True
-        for what, epoch in _rising(m):
-            place = (what, m.topic_id)
-            if epoch < newest.get(place, epoch):
-                return True
-            newest[place] = epoch
-    return False
+    return falls(((what, m.topic_id), epoch) for m in in_order for what, epoch in _rising(m))
 
 
 def _rising(moment: Moment) -> Iterator[tuple[str, int]]:

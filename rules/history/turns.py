@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Final, TypeGuard
 
 from rules.history.drafts import altered
-from rules.history.moments import ROLE_KINDS, ZOOKEEPER_CLOCK, Moment, assigned, gives_role, in_sync, log_end
+from rules.history.moments import ROLE_KINDS, ZOOKEEPER_CLOCK, Moment, assigned, falls, gives_role, in_sync, log_end
 from rules.history.statements import LogCut, LogEvent, PartitionState, Role, RoleTaken
 
 Watermarked = RoleTaken | LogEvent | LogCut
@@ -130,16 +130,10 @@ def _or_none(number: int | None) -> int:
 
 def epochs_begin_anew(moments: Sequence[Moment]) -> bool:
     """Whether leader epochs fall on some clock and no topic id tells why: the topic may have been created again."""
-    if any(m.topic_id is not None for m in moments):
-        return False
-    newest: dict[str, int] = {}
-    for m in moments:
-        # A late order names an older epoch, and is refused.
-        if m.kind in ("leader-starts", "leadership") and m.epoch is not None and m.error in (None, 0):
-            if m.epoch < newest.get(m.clock, m.epoch):
-                return True
-            newest[m.clock] = m.epoch
-    return False
+    told = (m for m in moments if m.kind in ("leader-starts", "leadership") and m.epoch is not None)
+    # A late order names an older epoch, and is refused.
+    accepted = ((m.clock, m.epoch or 0) for m in told if m.error in (None, 0))
+    return all(m.topic_id is None for m in moments) and falls(accepted)
 
 
 def roles_fall_back(moments: Iterable[Moment]) -> bool:
@@ -148,21 +142,19 @@ def roles_fall_back(moments: Iterable[Moment]) -> bool:
     It may where its clock was set back, and nothing tells what it wrote after that; and where orders, or a controller,
     begin again at epoch 0.
     """
-    newest: dict[tuple[str, str | None, bool], int] = {}
+    told = [*moments]
+    return any(m.set_back is None for m in told) or falls(_roles(told))
+
+
+def _roles(moments: Iterable[Moment]) -> Iterator[tuple[tuple[str, str | None, bool], int]]:
+    """The epochs in which brokers took roles; of a controller's word and of orders whether they are of the first."""
     for m in moments:
-        if m.set_back is None:
-            return True
-        told = m.kind in ROLE_KINDS or (m.kind == "leadership" and m.time is not None and m.error in (None, 0))
-        if not told or m.epoch is None or m.doubtful:
+        if m.epoch is None or m.doubtful:
             continue
-        place = (m.clock, m.topic_id, m.kind in ROLE_KINDS)
-        if m.kind == "leadership" and m.epoch > 0:
-            newest[place] = max(m.epoch, newest.get(place, m.epoch))
-            continue
-        if m.epoch < newest.get(place, m.epoch):
-            return True
-        newest[place] = m.epoch
-    return False
+        if m.kind in ROLE_KINDS:
+            yield (m.clock, m.topic_id, True), m.epoch
+        elif m.kind == "leadership" and m.time is not None and m.error in (None, 0):
+            yield (m.clock, m.topic_id, False), min(m.epoch, 1)
 
 
 def reopenings(moments: Iterable[Moment], first: Mapping[int, RoleTaken]) -> dict[int, list[RoleTaken]]:

@@ -84,13 +84,15 @@ def _wrote_others(evidence: PartitionEvidence, answer: Produced, epoch: int) -> 
     opening = None if after is None else evidence.openings[after]
     if opening is None or opening.broker in (None, answer.witness):
         return None
-    wrote = (e for e, o in evidence.openings.items() if e < epoch and o.broker == opening.broker)
-    other = any(e in evidence.epoch_ends and evidence.epoch_ends[e].offset > offset for e in wrote)
-    if not other or (opening.offset or 0) <= offset:
-        return None
-    taken = _fetched(evidence, opening.broker, epoch, offset)
-    gone = taken or any(end <= offset for end in _ends(evidence, opening, epoch - 1, None))
-    return None if gone else opening
+    others = (opening.offset or 0) > offset and wrote_older(evidence, opening.broker, epoch, offset)
+    return opening if others and not any(end <= offset for end in _ends(evidence, opening, epoch - 1, None)) else None
+
+
+def wrote_older(evidence: PartitionEvidence, broker: int | None, epoch: int, offset: int) -> bool:
+    """Whether a broker wrote older records beyond an offset of an epoch, and is not seen to fetch so far in it."""
+    led = (e for e, o in evidence.openings.items() if e < epoch and o.broker == broker)
+    older = any(e in evidence.epoch_ends and evidence.epoch_ends[e].offset > offset for e in led)
+    return older and not _fetched(evidence, broker, epoch, offset)
 
 
 def _had(evidence: PartitionEvidence, broker: int | None, answer: Produced, epoch: int) -> bool:

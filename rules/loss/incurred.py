@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
 from rules.asked_once import asked_once
 from rules.chronicle.extents import NO_OFFSETS, Extents
 from rules.evidence import PartitionEvidence
+from rules.facts.stretch import EpochRun
 from rules.history.repetitions import times_told
 from rules.history.statements import Produced
 from rules.history.turns import last_assignment
-from rules.loss.bill import (
-    Contents,
-    LostClient,
-    Portion,
-    ToldProducers,
-    clients,
-    contents,
-    portions,
-)
+from rules.loss.bill import Contents, LostClient, Portion, ToldProducers, clients, contents, portions
 from rules.loss.committed import committed_end_of
 from rules.loss.held_again import first_life, held_again, surely_gone, unread
 from rules.loss.held_by_none import as_left_out, held_by_none
@@ -28,7 +21,7 @@ from rules.loss.last_answers import sent_again
 from rules.loss.left_out import LeftOut, left_out
 from rules.loss.read_before import GroupAtRisk, LostReader, groups_at_risk, readers
 from rules.loss.survivors import Survivor, in_order, of_the_deposed, survivors, untold_epochs
-from rules.protocol.offsets import UNDEFINED_EPOCH, without
+from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.replicas.remote import RemoteCopy
 from rules.replicas.unread_copies import owners
 
@@ -104,15 +97,16 @@ class Loss:
     @property
     def standing(self) -> tuple[tuple[int, int], ...]:
         """Ranges of the records of which a copy still stands."""
-        gone = without(self.start_offset, self.end_offset, [(s.start_offset, s.end_offset) for s in self.survivors])
-        return tuple(without(self.start_offset, self.end_offset, gone))
+        return self._among(self.survivors)
 
     @property
     def kept_remotely(self) -> tuple[tuple[int, int], ...]:
         """Ranges of the records that segments in remote storage hold."""
-        held = [(copy.start_offset, copy.end_offset) for copy in self.remote]
-        gone = without(self.start_offset, self.end_offset, held)
-        return tuple(without(self.start_offset, self.end_offset, gone))
+        return self._among(self.remote)
+
+    def _among(self, copies: Iterable[Survivor | RemoteCopy]) -> tuple[tuple[int, int], ...]:
+        held = Extents.of((copy.start_offset, copy.end_offset) for copy in copies)
+        return tuple((Extents.of([(self.start_offset, self.end_offset)]) & held).parts)
 
     @property
     def offsets(self) -> int:
@@ -201,7 +195,7 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
         groups=() if again else groups_at_risk(evidence.group_offsets, epoch, start, end, _log_end(evidence)),
         groups_known=len({commit.group for commit in evidence.group_offsets}),
         remote=tuple(copy for copy in evidence.remote_copies if copy.within(epoch, start, end)),
-        reused_epochs=tuple(_epochs_there(evidence, epoch if part.reopening is None else None, start, reused_end)),
+        reused_epochs=tuple(sorted({run.epoch for run in _others_there(evidence, part, reused_end)})),
     )
 
 
@@ -247,27 +241,15 @@ def _reused(evidence: PartitionEvidence, part: LeftOut) -> int:
     """How far the offsets hold other records now."""
     untold = untold_epochs(evidence, part.leader, part.next_leader)
     others = [d.end_offset for d in untold if d.start_offset < part.end and d.end_offset > part.start]
-    there = _others_there(evidence, part.epoch if part.reopening is None else None, part.start, part.end)
-    last = max((end for _, end in there), default=part.start)
-    return max([_written_since(evidence, part), last, *others])
-
-
-def _written_since(evidence: PartitionEvidence, part: LeftOut) -> int:
-    """How far the offsets hold records of the next epoch or a later one, on any replica: whoever led in between."""
+    there = [min(part.end, run.end_offset) for run in _others_there(evidence, part, part.end)]
+    # On any replica, whoever led in between.
     runs = (run for replica in evidence.current for run in replica.runs_within(part.start, part.end))
-    return max((run.end_offset for run in runs if run.epoch >= part.next_epoch), default=part.start)
+    since = (run.end_offset for run in runs if run.epoch >= part.next_epoch)
+    return max([part.start, *since, *there, *others])
 
 
-def _epochs_there(evidence: PartitionEvidence, epoch: int | None, start: int, end: int) -> list[int]:
-    """Other epochs whose records stand in the range in the log that leads."""
-    return sorted({other for other, _ in _others_there(evidence, epoch, start, end)})
-
-
-def _others_there(
-    evidence: PartitionEvidence, epoch: int | None, start: int, end: int
-) -> Iterator[tuple[int, int]]:
-    """Other epochs, older ones too, and how far each stands in the range in the log that leads."""
-    for replica in evidence.leaders_at_the_end:
-        for run in replica.runs_within(start, end):
-            if run.epoch not in (epoch, UNDEFINED_EPOCH):
-                yield run.epoch, min(end, run.end_offset)
+def _others_there(evidence: PartitionEvidence, part: LeftOut, end: int) -> Iterator[EpochRun]:
+    """Runs of other epochs, older ones too, from the start of the part up to an end in the log that leads."""
+    own = (UNDEFINED_EPOCH, part.epoch) if part.reopening is None else (UNDEFINED_EPOCH,)
+    runs = (run for replica in evidence.leaders_at_the_end for run in replica.runs_within(part.start, end))
+    return (run for run in runs if run.epoch not in own)

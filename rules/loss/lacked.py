@@ -8,6 +8,7 @@ from typing import Literal
 
 from rules.evidence import LeaderChange, PartitionEvidence
 from rules.history.moments import succeeded
+from rules.loss.held_on import wrote_older
 from rules.replicas.epoch_ends import EpochReach
 
 
@@ -82,8 +83,5 @@ def _wrote_others(evidence: PartitionEvidence, leader: int, epoch: int, end: int
     opening = evidence.openings.get(epoch)
     if opening is None or opening.broker == leader or opening.offset is None:
         return False
-    own = (e for e, o in evidence.openings.items() if e < epoch and o.broker == leader and e in evidence.epoch_ends)
-    fetches = (m for m in evidence.moments if m.kind == "fetched" and m.broker == leader and m.term == epoch)
     held = (run for r in evidence.current if r.broker == leader for run in r.runs_by_epoch.get(epoch, ()))
-    taken = any((m.offset or 0) > opening.offset for m in fetches) or any(run.end_offset >= end for run in held)
-    return not taken and any(evidence.epoch_ends[e].offset > opening.offset for e in own)
+    return wrote_older(evidence, leader, epoch, opening.offset) and not any(run.end_offset >= end for run in held)
