@@ -15,7 +15,7 @@ from auditor.dumps import DumpParts, gather
 from auditor.engines import local
 from auditor.engines.plan.brought_along import plan_told
 from auditor.engines.plan.selection import Selection
-from auditor.engines.plan.texts import TextPlan, plan_texts
+from auditor.engines.plan.text_units import TextPlan, plan_texts
 from auditor.engines.plan.units import OF_ONE_PARTITION, ReadUnit, plan
 from auditor.engines.progress import Progress, Silent
 from auditor.engines.told.internal_topics import plan_internal

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from auditor.apply_policy import counted, outcome_of, weighed
 from auditor.config import AuditConfig
 from auditor.coverage import coverage_of
 from auditor.distinct import asked_once, distinct
@@ -12,7 +13,6 @@ from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.plan.unread_copies import may_hold_replicas
 from auditor.exit_codes import ExitCode
-from auditor.policy import counted, outcome_of, weighed
 from auditor.report.model import (
     AuditReport,
     Coverage,

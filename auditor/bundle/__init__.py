@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from auditor.bundle.command import run_bundle
+from auditor.bundle.run_bundle import run_bundle
 from auditor.bundle.wanted import requested
 
 __all__ = ["requested", "run_bundle"]

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from auditor.diff.command import run_diff
+from auditor.diff.run_diff import run_diff
 
 __all__ = ["run_diff"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from auditor.engines.opening import unread_file
 from auditor.engines.plan.units import ReadUnit
-from auditor.engines.told.chronicle import Named
+from auditor.engines.told.statements_of_rows import Named
 from parsers.provenance import Span
 from parsers.tables import Refusal
 from rules.facts.indexes import NO_INDEXES, IndexFacts

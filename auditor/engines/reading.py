@@ -258,7 +258,7 @@ def _read_checkpoint(unit: ReadUnit, piece: Piece) -> tuple[Sequence[OffsetCheck
 
 def _read_told(unit: ReadUnit) -> Iterable[Fact]:
     """Few dumps have what people brought along: what reads it is loaded for those."""
-    from auditor.engines.told.tables import read_told
+    from auditor.engines.told.transcripts import read_told
 
     return read_told(unit)
 

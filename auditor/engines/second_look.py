@@ -9,8 +9,8 @@ from typing import Protocol
 import polars as pl
 
 from auditor.engines.differing_keys import KeysRead, deletes_of
+from auditor.engines.key_places import PlacedKeys, copy_to_place
 from auditor.engines.opening import file_of
-from auditor.engines.placed import PlacedKeys, copy_to_place
 from auditor.engines.told.texts import is_text, told_headers
 from auditor.engines.zooming import Zooming, with_records, zooming
 from parsers.provenance import Origin

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from auditor.engines.aftermath import read_aftermath
 from auditor.engines.leftovers import read_leftovers
+from auditor.engines.read_survivors import read_aftermath
 from auditor.engines.second_look import look_again
 from parsers.provenance import Span
 from rules.catalog import RULES

@@ -1,5 +1,5 @@
 """`tidemark find`: where a broker finds an offset or a timestamp, step by step, and whether its indexes mislead it."""
 
-from auditor.find.command import Sought, run_find
+from auditor.find.run_find import Sought, run_find
 
 __all__ = ["Sought", "run_find"]

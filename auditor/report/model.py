@@ -22,11 +22,11 @@ from rules.finding import NO_BEARING, Bearing, Bearings, Finding, Severity
 from rules.history.clocks import ClockOffset
 from rules.history.milestones import Milestone
 from rules.incident import Incident, IncidentBill
-from rules.loss.bill import Contents, LostClient, LostProducer, Portion
 from rules.loss.incurred import Loss
 from rules.loss.read_before import GroupAtRisk, LostReader
 from rules.loss.survivors import Survivor
 from rules.loss.unbilled import Unbilled
+from rules.loss.worth import Contents, LostClient, LostProducer, Portion
 from rules.replicas.remote import RemoteCopy
 from rules.verdict import ReplicaVerdict, Scope
 from rules.words import numbered

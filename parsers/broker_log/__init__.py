@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from parsers.broker_log.about_the_broker import BrokerFacts, broker_facts
 from parsers.broker_log.catalogue import EVENTS
 from parsers.broker_log.clock import wall_clock
 from parsers.broker_log.compressed import GzipText
 from parsers.broker_log.entry_layout import DEFAULT_PATTERN, USUAL_PATTERNS, EntryLayout, LayoutError, parse_layout
-from parsers.broker_log.facts import BrokerFacts, broker_facts
 from parsers.broker_log.reader import LogPart, Reading, no_part, parse_events, parse_settings, read_log
 from parsers.broker_log.trust import Trust, trust_of
 from parsers.broker_log.version import KafkaRelease, parse_version

@@ -14,7 +14,7 @@ from parsers.broker_log.config_values import NO_SETTINGS, find_settings, setting
 from parsers.broker_log.entry_blocks import LINE_LIMIT, Block, LongLine, entry_blocks
 from parsers.broker_log.entry_layout import DEFAULT_PATTERN, EntryLayout, parse_layout
 from parsers.broker_log.event_batches import NO_EVENTS, batch_of
-from parsers.broker_log.finding import find_hits, find_lines, text_of
+from parsers.broker_log.matched_events import find_hits, find_lines, text_of
 from parsers.broker_log.version import KafkaRelease
 from parsers.provenance import Origin
 from parsers.refusal import Parsed, refuse

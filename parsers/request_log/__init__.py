@@ -2,14 +2,7 @@
 
 from parsers.request_log.alike import Again, Worded
 from parsers.request_log.blocks import Other
-from parsers.request_log.call import AnsweredPartition, AskedPartition, FetchCall, PartitionKey
-from parsers.request_log.columns import Rows, ToldRows
-from parsers.request_log.fetches import fetch_rows, fold
-from parsers.request_log.layout import DEFAULT_PATTERN
-from parsers.request_log.presence import first_time, holds_requests
-from parsers.request_log.read import EVERY_API, LineCounts, RequestLog, read_request_lines, read_request_log
-from parsers.request_log.sessions import NOTHING, Session, SessionState, join
-from parsers.request_log.told import (
+from parsers.request_log.by_partition import (
     FetchTold,
     LostLines,
     fetch_columns,
@@ -21,6 +14,13 @@ from parsers.request_log.told import (
     produce_numbers,
     without_repetitions,
 )
+from parsers.request_log.call import AnsweredPartition, AskedPartition, FetchCall, PartitionKey
+from parsers.request_log.columns import Rows, ToldRows
+from parsers.request_log.fetches import fetch_rows, fold
+from parsers.request_log.layout import DEFAULT_PATTERN
+from parsers.request_log.presence import first_time, holds_requests
+from parsers.request_log.read import EVERY_API, LineCounts, RequestLog, read_request_lines, read_request_log
+from parsers.request_log.sessions import NOTHING, Session, SessionState, join
 from parsers.request_log.trace import Trace, sessions_after
 
 __all__ = [

@@ -9,7 +9,7 @@ from parsers.tables import BatchHeader, BrokerEvent, Fetch
 from rules.chronicle.silence import would_tell
 from rules.evidence import PartitionEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.history.shortened import in_words
+from rules.history.leaders_word import in_words
 from rules.replay.shortened import known_of, perhaps_shortened, shortened_on_disk
 from rules.replay.shorter import Shorter, shorter_when_loaded
 from rules.rule import rule

@@ -20,9 +20,9 @@ from rules.chronicle.leaders import (
 )
 from rules.chronicle.reigns import Reign, reigns
 from rules.chronicle.stories import NO_STORY, Story, stories
-from rules.history.led import given_terms, sure_terms
 from rules.history.moments import Committed, Moment, committed, epoch_starts
 from rules.history.statements import Fetched, PartitionState, Role, RoleTaken
+from rules.history.terms_by_record import given_terms, sure_terms
 from rules.history.turns import (
     Cut,
     LeaderChange,

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from rules.history.drafts import altered
-from rules.history.late import handled_in
-from rules.history.led import answered_in
+from rules.history.late_answers import handled_in
 from rules.history.moments import ROLE_KINDS, STARTING, Moment, gives_role, leads, ordered
 from rules.history.repetitions import first_of, last_of
 from rules.history.statements import RoleTaken
-from rules.history.untold import EarlierRoles, UntoldRoles, is_served
+from rules.history.terms_by_record import answered_in
+from rules.history.untold_roles import EarlierRoles, UntoldRoles, is_served
 
 
 def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:

@@ -8,10 +8,10 @@ from itertools import groupby
 
 from rules.asked_once import asked_once
 from rules.evidence import Moment, PartitionEvidence, epoch_held
-from rules.history.led import given_terms
 from rules.history.moments import succeeded
 from rules.history.repetitions import begin_unseen
 from rules.history.statements import Produced, RoleTaken
+from rules.history.terms_by_record import given_terms
 from rules.history.turns import reopenings
 from rules.loss.held_on import HeldOn, held_on, passed_over
 from rules.loss.last_answers import sent_again

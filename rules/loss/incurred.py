@@ -13,7 +13,6 @@ from rules.facts.stretch import EpochRun
 from rules.history.repetitions import times_told
 from rules.history.statements import Produced
 from rules.history.turns import last_assignment
-from rules.loss.bill import Contents, LostClient, Portion, ToldProducers, clients, contents, portions
 from rules.loss.committed import committed_end_of
 from rules.loss.held_again import first_life, held_again, surely_gone, unread
 from rules.loss.held_by_none import as_left_out, held_by_none
@@ -21,6 +20,7 @@ from rules.loss.last_answers import sent_again
 from rules.loss.left_out import LeftOut, left_out
 from rules.loss.read_before import GroupAtRisk, LostReader, groups_at_risk, readers
 from rules.loss.survivors import Survivor, in_order, of_the_deposed, survivors, untold_epochs
+from rules.loss.worth import Contents, LostClient, Portion, ToldProducers, clients, contents, portions
 from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.replicas.remote import RemoteCopy
 from rules.replicas.unread_copies import owners

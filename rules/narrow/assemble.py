@@ -24,7 +24,7 @@ from rules.facts.indexes import NO_INDEXES, IndexFacts, join_all_indexes
 from rules.facts.join import join_all
 from rules.facts.stretch import LogFacts
 from rules.history.gaps import TraceGap
-from rules.history.lives import left_behind, of_the_last_life
+from rules.history.last_life import left_behind, of_the_last_life
 from rules.history.moments import Moment
 from rules.history.repetitions import collapse, once
 from rules.history.rotated import FileOrder

@@ -12,8 +12,8 @@ from rules.chronicle.chronicle import Chronicle
 from rules.chronicle.extents import Possible
 from rules.chronicle.silence import Silence
 from rules.history.clocks import ClockOffset, translated
+from rules.history.leaders_word import told_as_leader, watermark_told
 from rules.history.moments import Moment, gives_role
-from rules.history.shortened import told_as_leader, watermark_told
 from rules.history.statements import Fetched, LogCut, LogEvent, RoleTaken
 from rules.replay.closing import Closing, Unclosed
 from rules.replay.reign.own_words import CUTS

@@ -8,8 +8,8 @@ from typing import Final
 
 from parsers.tables.metadata import NO_LEADER
 from rules.chronicle.chronicle import Chronicle
-from rules.history.led import EarliestTerms
 from rules.history.moments import ROLE_KINDS, Committed, Moment
+from rules.history.terms_by_record import EarliestTerms
 from rules.replicas.replica import Replica
 
 _NAMING: Final = ("leadership", *ROLE_KINDS)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from auditor.engines.aftermath import read_copy
+from auditor.engines.read_survivors import read_copy
 from parsers.provenance import Span
 from parsers.writers.segments import legacy_set_bytes
 from rules.facts.stretch import LogFacts

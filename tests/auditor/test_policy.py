@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from auditor.apply_policy import outcome_of
 from auditor.config import AuditConfig, ConfigError, merge, read_config
 from auditor.config.policy import AcceptedFinding, Policy
-from auditor.policy import outcome_of
 from auditor.report import terminal
 from auditor.report.formats import rendered
 from auditor.report.json import document, render

@@ -7,7 +7,7 @@ from pathlib import Path
 from auditor.engines.told.requests import of_trace
 from parsers.provenance import Origin
 from parsers.request_log import Trace
-from rules.history.lives import of_the_last_life
+from rules.history.last_life import of_the_last_life
 from rules.history.moments import Moment, gives_role
 from rules.history.turns import epochs_begin_anew, roles_fall_back
 

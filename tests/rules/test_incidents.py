@@ -7,8 +7,8 @@ import pytest
 from rules.catalog import BEARINGS
 from rules.finding import Finding, Severity, named_facts
 from rules.incident import ONE_EVENT_MS, IncidentBill, group
-from rules.loss.bill import Portion
 from rules.loss.incurred import Loss
+from rules.loss.worth import Portion
 
 
 def elected(partition: int, at: int | None, *, broker: int = 2, clock: str = "controller", epoch: int = 1) -> Finding:

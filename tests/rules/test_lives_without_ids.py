@@ -9,7 +9,7 @@ import pytest
 
 from parsers.writers.segments import Record, batch_bytes
 from rules.finding import Severity
-from rules.history.lives import left_behind, of_the_last_life
+from rules.history.last_life import left_behind, of_the_last_life
 from rules.sketch.moments import read_event
 from tests.rules.broken_dumps import Batch, Yard
 

@@ -27,9 +27,9 @@ from auditor.engines.progress import Progress
 from auditor.engines.reading import Stretch, UnitReader, stretch_of
 from auditor.engines.settle import settle
 from auditor.engines.spark.job import UNSEEN, WatchedJob
-from auditor.engines.spark.known import JudgedSoFar, ReadSoFar, packed, unpacked
 from auditor.engines.spark.named_facts import TELLS_NAMES, heard, named
 from auditor.engines.spark.packs import packs_of
+from auditor.engines.spark.so_far import JudgedSoFar, ReadSoFar, packed, unpacked
 from auditor.engines.told.broker_settings import informed
 from auditor.engines.told.sessions import folded, followed, joined
 from parsers.files import locate

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from auditor.config import ConfigError
 from auditor.engines.progress import Progress
-from auditor.engines.spark.known import ReadSoFar
+from auditor.engines.spark.so_far import ReadSoFar
 
 POLL_SECONDS: Final = 0.2
 UNSEEN: Final = "this executor does not see the dump"

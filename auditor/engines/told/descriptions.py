@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from auditor.engines.told.chronicle import Named
+from auditor.engines.told.statements_of_rows import Named
 from parsers.describe_text import split_settings
 from parsers.provenance import Origin, Span, row_span
 from parsers.refusal import refuse

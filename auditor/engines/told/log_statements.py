@@ -13,12 +13,12 @@ from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.broker_logs import Speech, is_nobodys, read_broker_log, read_stretch
 from auditor.engines.told.broker_settings import OF_BROKERS, Printed, changed, of_changes, of_files, of_log
-from auditor.engines.told.chronicle import Named, of_events, of_metadata, spoken_of
 from auditor.engines.told.counts import counts_in, racks_in
 from auditor.engines.told.fetched import ByColumns
 from auditor.engines.told.metadata import metadata_history_of
 from auditor.engines.told.requests import of_trace, trace_begins
 from auditor.engines.told.session_ends import broken_in, of_followers, of_the_log
+from auditor.engines.told.statements_of_rows import Named, of_events, of_metadata, spoken_of
 from auditor.engines.told.topic_names import Spoken, apart, named_in, names_of, of_topics
 from auditor.engines.told.traces import Thinning
 from auditor.engines.told.untold_requests import SessionsLost, of_several_brokers, trace_gaps, undated

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Final
 
-from auditor.engines.told.chronicle import Named, PartitionName, ids, known, known_id, place_of
 from auditor.engines.told.fetched import (
     GATHERED,
     ByColumns,
@@ -18,6 +17,7 @@ from auditor.engines.told.fetched import (
     produced,
     written_by,
 )
+from auditor.engines.told.statements_of_rows import Named, PartitionName, ids, known, known_id, place_of
 from parsers.broker_log import wall_clock
 from parsers.provenance import Origin, Span, row_span
 from parsers.request_log import Again, FetchTold, Other, Worded, fetch_told

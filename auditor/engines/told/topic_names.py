@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from auditor.engines.facts import told_fact
 from auditor.engines.plan.units import ReadUnit
-from auditor.engines.told.chronicle import PartitionName, known_id
+from auditor.engines.told.statements_of_rows import PartitionName, known_id
 from rules.evidence import METADATA_TOPIC
 from rules.history.moments import Moment
 from rules.history.repetitions import standing_for

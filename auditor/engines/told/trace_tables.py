@@ -7,8 +7,8 @@ from dataclasses import replace
 from itertools import islice, pairwise
 from typing import Final
 
-from auditor.engines.told.chronicle import Named
 from auditor.engines.told.requests import of_fetches, of_trace
+from auditor.engines.told.statements_of_rows import Named
 from auditor.engines.told.traces import thinned_rows
 from parsers.broker_log import wall_clock
 from parsers.provenance import Origin

@@ -6,7 +6,7 @@ import pytest
 
 from rules.catalog import BY_ID
 from rules.finding import Violation
-from rules.history.led import EarliestTerms
+from rules.history.terms_by_record import EarliestTerms
 from rules.sketch.notation import read_sketch
 
 HISTORY = """

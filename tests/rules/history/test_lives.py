@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rules.history.lives import of_the_last_life
+from rules.history.last_life import of_the_last_life
 from rules.history.turns import roles_fall_back
 from rules.sketch.moments import read_event
 

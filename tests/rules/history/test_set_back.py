@@ -10,7 +10,7 @@ import pytest
 from parsers.provenance import Span
 from rules.history.clocks import clock_offsets
 from rules.history.drafts import altered
-from rules.history.lives import of_the_last_life
+from rules.history.last_life import of_the_last_life
 from rules.history.moments import Moment, ordered
 from rules.history.set_back import going_on
 from rules.history.statements import statement, times_of

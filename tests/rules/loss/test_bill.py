@@ -12,9 +12,9 @@ from rules.chronicle.chronicle import Chronicle
 from rules.chronicle.extents import Extents
 from rules.history.moments import Moment
 from rules.history.statements import Fetched, Produced
-from rules.loss.bill import ToldProducers, contents, portions
 from rules.loss.incurred import losses
 from rules.loss.read_before import groups_at_risk, readers
+from rules.loss.worth import ToldProducers, contents, portions
 from rules.replicas.groups import GroupCommit
 from rules.sketch.notation import read_sketch
 from rules.zoom.aftermath import CopiedBatch, CopyRead

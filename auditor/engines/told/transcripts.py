@@ -11,9 +11,9 @@ from auditor.engines.opening import file_of
 from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.broker_settings import of_changes
-from auditor.engines.told.chronicle import Named, PartitionName, of_metadata
 from auditor.engines.told.counts import counts_in, described_counts
 from auditor.engines.told.descriptions import described_commits, described_settings, of_descriptions, of_the_cluster
+from auditor.engines.told.statements_of_rows import Named, PartitionName, of_metadata
 from auditor.engines.told.topic_names import Spoken, apart, names_of, of_topics
 from auditor.engines.told.trace_tables import of_table
 from auditor.engines.told.zones import Zones

@@ -17,7 +17,7 @@ from rules.loss.gone import Fate, Gone, fates
 from rules.loss.held_on import HeldOn
 from rules.loss.last_answers import REQUESTS
 from rules.loss.unanswered import Unanswered, not_of_all_seen, silent_leaders, unanswered
-from rules.loss.unplaced import Unplaced, unplaced
+from rules.loss.unplaced_answers import Unplaced, unplaced
 from rules.loss.whatever_order import NotHeld, not_held
 from rules.replicas.later import latest_epoch
 
