@@ -51,19 +51,20 @@ class StatementStamp:
     @property
     def time_text(self) -> str:
         """The time as log4j prints it, in UTC."""
-        told = datetime.fromtimestamp(self.ms / 1000, UTC)
-        return f"{told:%Y-%m-%d %H:%M:%S},{self.ms % 1000:03d}"
+        then = datetime.fromtimestamp(self.ms / 1000, UTC)
+        return f"{then:%Y-%m-%d %H:%M:%S},{self.ms % 1000:03d}"
 
     def by(self, node: int) -> StatementStamp:
         """The same statement in another node's files."""
         return replace(self, node=node)
 
-    def event(self, kind: EventKind, **told: object) -> BrokerEvent:
+    def event(self, kind: EventKind, **fields: object) -> BrokerEvent:
         """A line of the node's own log about the partition."""
         values: dict[str, object] = {
             "cluster_id": CLUSTER, "broker": self.node, "topic": TOPIC, "partition": 0, "kind": kind,
             "time_text": self.time_text, "level": "INFO", "trust": "high",
-            "source": f"{self.folder}/logs/server.log", "span_start": self.number, "span_end": self.number + 1, **told,
+            "source": f"{self.folder}/logs/server.log", "span_start": self.number, "span_end": self.number + 1,
+            **fields,
         }  # fmt: skip
         return BrokerEvent(**{**blank(BrokerEvent), **values})  # type: ignore[arg-type]
 

@@ -40,33 +40,33 @@ def _role(
     said: notes.TookRole, place: StatementStamp, generation: Generation, former: notes.Decided | None
 ) -> Iterator[BrokerEvent]:
     binary, decided, end = generation.binary, said.decided, said.log_end_offset
-    told: dict[str, object] = {
+    fields: dict[str, object] = {
         "epoch": decided.epoch,
         "offset": end,
         "log_end_offset": end,
         "previous_epoch": former.epoch if former else -1,
     }
     if binary.at_least(2, 4):
-        told["high_watermark"] = said.high_watermark
+        fields["high_watermark"] = said.high_watermark
     if binary.at_least(2, 6):
-        told |= {"logger": STATE_CHANGE, "component": "Broker", "source": f"{place.folder}/logs/state-change.log"}
+        fields |= {"logger": STATE_CHANGE, "component": "Broker", "source": f"{place.folder}/logs/state-change.log"}
     if binary.at_least(3, 3):
-        told["partition_epoch"] = decided.version
+        fields["partition_epoch"] = decided.version
     if said.leads:
         if binary.at_least(3, 3):
-            told |= {"topic_id": TOPIC_ID, "previous_leader": former.leader if former else None}
+            fields |= {"topic_id": TOPIC_ID, "previous_leader": former.leader if former else None}
         isr = ids(decided.isr) if binary.at_least(2, 6) else None
         if binary.at_least(0, 11):
-            yield place.event("leader-starts", **{"component": "Partition", **told}, isr=isr)
+            yield place.event("leader-starts", **{"component": "Partition", **fields}, isr=isr)
         return
     if not binary.at_least(2, 6):
         return
     if binary.at_least(3, 6):  # up to 4.2 what is new is printed as what was before, once there was something before
         printed = decided if former is not None and not binary.at_least(4, 3) else former
-        told["previous_leader"] = printed.leader if printed else None
-        told["previous_epoch"] = printed.epoch if printed else -1
+        fields["previous_leader"] = printed.leader if printed else None
+        fields["previous_epoch"] = printed.epoch if printed else -1
     leader = -1 if decided.leader is None else decided.leader
-    yield place.event("follower-starts", **told, leader=leader if binary.at_least(3, 5) else None)
+    yield place.event("follower-starts", **fields, leader=leader if binary.at_least(3, 5) else None)
 
 
 def created_rows(place: StatementStamp, generation: Generation) -> Iterator[BrokerEvent]:
@@ -126,14 +126,15 @@ def _moved(said: notes.MovedStart, place: StatementStamp, generation: Generation
 
 
 def _proposed(said: notes.ProposedIsr, place: StatementStamp, generation: Generation) -> Iterator[BrokerEvent]:
-    told: dict[str, object] = {"component": "Partition", "previous_isr": ids(said.before), "isr": ids(said.isr)}
+    fields: dict[str, object] = {"component": "Partition", "previous_isr": ids(said.before), "isr": ids(said.isr)}
     if said.before - said.isr:
         if generation.binary.at_least(2, 4):
             ends = " ".join(f"(brokerId: {broker}, endOffset: {end})" for broker, end in said.remote_ends)
-            told |= {"high_watermark": said.high_watermark, "log_end_offset": said.log_end_offset, "detail": f"{ends}."}
-        yield place.event("isr-shrinking", **told)
+            both = {"high_watermark": said.high_watermark, "log_end_offset": said.log_end_offset}
+            fields |= {**both, "detail": f"{ends}."}
+        yield place.event("isr-shrinking", **fields)
     elif not generation.binary.at_least(2, 8):
-        yield place.event("isr-expanding", **told)
+        yield place.event("isr-expanding", **fields)
 
 
 def _reconciled(said: notes.Reconciled, place: StatementStamp, generation: Generation) -> Iterator[BrokerEvent]:
@@ -178,24 +179,24 @@ def _by_high_watermark(
     fetcher: dict[str, object] = {"component": "ReplicaFetcher", "leader": said.leader, "offset": said.to_offset}
     watermark = said.high_watermark
     if asked or not generation.binary.at_least(2, 1):
-        told = {} if generation.binary.at_least(1, 1) else {"high_watermark": watermark}
-        return place.event("epoch-answer-unknown", **{**fetcher, "offset": watermark}, **told)
+        fields = {} if generation.binary.at_least(1, 1) else {"high_watermark": watermark}
+        return place.event("epoch-answer-unknown", **{**fetcher, "offset": watermark}, **fields)
     return place.event("truncating-to-high-watermark", **{**fetcher, "offset": watermark}, high_watermark=watermark)
 
 
 def _out_of_range(said: notes.Reconciled, place: StatementStamp, generation: Generation) -> Iterator[BrokerEvent]:
-    told: dict[str, object] = {
+    fields: dict[str, object] = {
         "component": "ReplicaFetcher" if generation.binary.at_least(1, 1) else "ReplicaFetcherThread",
         "leader": said.leader if generation.binary.at_least(1, 1) else None,
         "previous_offset": said.from_offset,
         "offset": said.to_offset,
     }
     if said.to_offset < said.from_offset:
-        yield place.event("reset-fetch-offset-to-latest", **told, level="WARN")
+        yield place.event("reset-fetch-offset-to-latest", **fields, level="WARN")
     elif generation.binary.at_least(3, 6):
-        yield place.event("full-truncation-no-effect", **told, level="WARN")
+        yield place.event("full-truncation-no-effect", **fields, level="WARN")
     if generation.binary.at_least(1, 1):
-        yield place.event("fetch-offset-out-of-range", **told, level="WARN")
+        yield place.event("fetch-offset-out-of-range", **fields, level="WARN")
 
 
 def _cut(said: notes.Reconciled, place: StatementStamp, generation: Generation) -> Iterator[BrokerEvent]:

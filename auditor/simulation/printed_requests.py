@@ -139,7 +139,7 @@ def _in_session(values: dict[str, object], said: notes.AnsweredFetch, sessions: 
     same_answer = not opens and plain and session.answered == answered
     session.asked = asked
     session.answered = answered if said.error == 0 and said.diverging is None else None
-    told: dict[str, object] = {
+    fields: dict[str, object] = {
         "session_id": 0 if opens else session.id,
         "session_epoch": session.epoch,
         "answer_session_id": session.id,
@@ -148,8 +148,8 @@ def _in_session(values: dict[str, object], said: notes.AnsweredFetch, sessions: 
         "answer_implied": same_answer,
     }
     if same_answer:
-        told |= {"last_stable_offset": None, "records_size": 0}
-    return told
+        fields |= {"last_stable_offset": None, "records_size": 0}
+    return fields
 
 
 def _produce(said: notes.AnsweredProduce, place: StatementStamp, generation: Generation) -> Produce:

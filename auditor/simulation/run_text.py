@@ -113,7 +113,7 @@ def verdicts(finished: Outcome) -> list[tuple[str, str]]:
     end = finished.visible
     parted = (f"{p.left} and {p.right} from offset {p.offset}" for p in finished.partings)
     twice = (f"{a.name} and {b.name} at {max(a.base_offset, b.base_offset)}" for a, b in finished.replaced)
-    told = (f"{sent.name} {ANSWERS[sent.answer]}" for sent in finished.run.end.produces[-MOST_NAMED:])
+    answers = (f"{sent.name} {ANSWERS[sent.answer]}" for sent in finished.run.end.produces[-MOST_NAMED:])
     return [
         ("Visible", "nothing, nobody leads" if end is None else f"[{end[0]}, {end[1]}) of broker {finished.leader}"),
         ("Cuts", _listed(_cut(cut) for cut in finished.cuts if cut.removed)),
@@ -121,7 +121,7 @@ def verdicts(finished: Outcome) -> list[tuple[str, str]]:
         ("Acknowledged and lost", first_and_last([sent.name for sent in finished.lost]) or "none"),
         ("Visible once and lost", first_and_last([batch.name for batch in finished.unread]) or "none"),
         ("Offsets read twice", _listed(twice)),
-        ("Producers", _listed(told)),
+        ("Producers", _listed(answers)),
         ("Without a leader", f"{finished.offline_ms} ms"),
     ]
 

@@ -20,7 +20,7 @@ from rules.simulator.generation import ISR_WITHOUT_NEW_EPOCH
 from rules.simulator.roles import tell
 from rules.simulator.state import Cluster, Metadata, may_elect_unclean, say
 
-Told = tuple[BrokerId, ...] | None
+Hearers = tuple[BrokerId, ...] | None
 """Who hears of a decision at once; None is everyone alive."""
 
 
@@ -28,7 +28,7 @@ def decide(
     cluster: Cluster,
     leader: BrokerId | None,
     isr: Brokers,
-    told: Told = None,
+    hearers: Hearers = None,
     *,
     unclean: bool = False,
     lost: Brokers = frozenset(),
@@ -36,27 +36,29 @@ def decide(
     """A decision with a new epoch, told to its leader first."""
     epoch = Epoch(cluster.in_force.epoch + 1)
     decided = succeeding(cluster, epoch=epoch, leader=leader, isr=isr, unclean=unclean, lost=lost)
-    return announce(written(cluster, decided), decided, told)
+    return announce(written(cluster, decided), decided, hearers)
 
 
-def announce(cluster: Cluster, decided: Metadata, told: Told = None) -> Cluster:
+def announce(cluster: Cluster, decided: Metadata, hearers: Hearers = None) -> Cluster:
     """Tells a decision to the brokers named, or to all that run."""
     reached = [
         broker.id
         for broker in cluster.brokers
-        if broker.alive and (told is None or broker.id in told) and (broker.holds or broker.id in decided.replicas)
+        if broker.alive
+        and (hearers is None or broker.id in hearers)
+        and (broker.holds or broker.id in decided.replicas)
     ]
     for broker in sorted(reached, key=lambda found: found != decided.leader):
         cluster = tell(cluster, cluster.broker(broker), decided)
     return cluster
 
 
-def elect(cluster: Cluster, chosen: BrokerId | None, *, unclean: bool, told: Told = None) -> Cluster:
+def elect(cluster: Cluster, chosen: BrokerId | None, *, unclean: bool, hearers: Hearers = None) -> Cluster:
     """Elects the broker named, or whom the rules of placement choose."""
     if chosen is not None:
-        return _elect_named(cluster, chosen, unclean=unclean, told=told)
+        return _elect_named(cluster, chosen, unclean=unclean, hearers=hearers)
     allowed = unclean or may_elect_unclean(cluster, cluster.brokers[0])
-    return _hold(cluster, _choice(cluster, allowed=allowed), "leader offline", told)
+    return _hold(cluster, _choice(cluster, allowed=allowed), "leader offline", hearers)
 
 
 def _choice(cluster: Cluster, *, allowed: bool) -> Election:
@@ -70,7 +72,7 @@ def _choice(cluster: Cluster, *, allowed: bool) -> Election:
     return rule(cluster.assignment, alive, state.isr)
 
 
-def _elect_named(cluster: Cluster, chosen: BrokerId, *, unclean: bool, told: Told) -> Cluster:
+def _elect_named(cluster: Cluster, chosen: BrokerId, *, unclean: bool, hearers: Hearers) -> Cluster:
     isr = cluster.in_force.isr
     eligible = not isr & cluster.alive and chosen in cluster.in_force.elr
     if chosen not in cluster.alive or chosen not in cluster.assignment:
@@ -84,16 +86,16 @@ def _elect_named(cluster: Cluster, chosen: BrokerId, *, unclean: bool, told: Tol
         named = Election(leader=chosen, isr=frozenset({chosen}), unclean=True, because="named, out of sync")
     else:
         named = Election(leader=chosen, isr=isr & cluster.alive, unclean=False, because="named, in sync")
-    return _hold(cluster, named, "by hand", told)
+    return _hold(cluster, named, "by hand", hearers)
 
 
-def elect_the_preferred(cluster: Cluster, told: Told = None) -> Cluster:
+def elect_the_preferred(cluster: Cluster, hearers: Hearers = None) -> Cluster:
     """A preferred leader election."""
     election = elect_preferred(cluster.assignment, cluster.alive, cluster.in_force.isr)
     if election.leader is None or election.leader == cluster.in_force.leader:
         why = election.because if election.leader is None else "the preferred replica leads already"
         return say(cluster, why)
-    return _hold(cluster, election, "preferred replica", told)
+    return _hold(cluster, election, "preferred replica", hearers)
 
 
 def hand_over(cluster: Cluster, broker: BrokerId) -> Cluster:
@@ -109,25 +111,25 @@ def hand_over(cluster: Cluster, broker: BrokerId) -> Cluster:
     return _hold(cluster, replace(election, isr=election.isr - {broker}), "controlled shutdown")
 
 
-def notice(cluster: Cluster, broker: BrokerId, told: Told = None) -> Cluster:
+def notice(cluster: Cluster, broker: BrokerId, hearers: Hearers = None) -> Cluster:
     """The controller notices that a broker is gone: out of the ISR with it, and if it led another one is elected."""
     cluster = replace(cluster, fenced=cluster.fenced | {broker})
     state = cluster.in_force
     if state.leader == broker:
-        return elect(cluster, None, unclean=False, told=told)
+        return elect(cluster, None, unclean=False, hearers=hearers)
     if broker not in state.isr or state.isr == {broker}:
         return say(cluster, f"broker {broker} is gone; the ISR stays as it is")
-    return _without(cluster, broker, told)
+    return _without(cluster, broker, hearers)
 
 
-def _without(cluster: Cluster, broker: BrokerId, told: Told) -> Cluster:
+def _without(cluster: Cluster, broker: BrokerId, hearers: Hearers) -> Cluster:
     """The controller's own shrink costs a leader epoch, but not in KRaft since 3.6-IV0."""
     state = cluster.in_force
     generation = cluster.brokers[0].generation
     if not generation.kraft or generation.spoken < ISR_WITHOUT_NEW_EPOCH:
-        return decide(cluster, state.leader, state.isr - {broker}, told)
+        return decide(cluster, state.leader, state.isr - {broker}, hearers)
     decided = succeeding(cluster, epoch=state.epoch, leader=state.leader, isr=state.isr - {broker})
-    return announce(written(cluster, decided), decided, told)
+    return announce(written(cluster, decided), decided, hearers)
 
 
 def register(cluster: Cluster, broker: BrokerId, *, in_order: bool) -> Cluster:
@@ -146,14 +148,14 @@ def register(cluster: Cluster, broker: BrokerId, *, in_order: bool) -> Cluster:
     return announce(written(cluster, decided), decided)
 
 
-def _hold(cluster: Cluster, election: Election, trigger: str, told: Told = None) -> Cluster:
+def _hold(cluster: Cluster, election: Election, trigger: str, hearers: Hearers = None) -> Cluster:
     members = ", ".join(map(str, sorted(election.isr)))
     kind = f"{'unclean election' if election.unclean else 'election'} ({trigger})"
     if election.leader is None:
         cluster = say(cluster, f"{kind}: nobody, {election.because}; the partition is offline")
-        return cluster if cluster.in_force.leader is None else decide(cluster, None, election.isr, told)
+        return cluster if cluster.in_force.leader is None else decide(cluster, None, election.isr, hearers)
     cluster = say(cluster, f"{kind}: broker {election.leader}, {election.because}; ISR {members}")
-    return decide(cluster, election.leader, election.isr, told, unclean=election.unclean)
+    return decide(cluster, election.leader, election.isr, hearers, unclean=election.unclean)
 
 
 def decision(cluster: Cluster, epoch: int | None) -> Metadata | None:

@@ -20,18 +20,18 @@ Refused = int
 
 def reach(cluster: Cluster, follower: Broker, *, fenced: bool, what: str) -> tuple[Cluster, Broker | None, Refused]:
     """The leader that takes a follower's request; none where the cluster says why."""
-    told = follower.told
-    if not follower.alive or follower.leading is not None or told is None or told.leader is None:
+    heard = follower.heard
+    if not follower.alive or follower.leading is not None or heard is None or heard.leader is None:
         return say(cluster, f"broker {follower.id} follows nobody"), None, NO_ERROR
-    leader = cluster.broker(told.leader)
+    leader = cluster.broker(heard.leader)
     if not leader.alive:
         return say(cluster, f"{what} is not answered: broker {leader.id} is down"), None, NO_ERROR
-    known = leader.told.epoch if leader.told else None
-    if fenced and (known is None or told.epoch > known):
-        words = f"{what} of epoch {told.epoch}: broker {leader.id} answers UNKNOWN_LEADER_EPOCH"
+    known = leader.heard.epoch if leader.heard else None
+    if fenced and (known is None or heard.epoch > known):
+        words = f"{what} of epoch {heard.epoch}: broker {leader.id} answers UNKNOWN_LEADER_EPOCH"
         return say(cluster, words), None, UNKNOWN_LEADER_EPOCH
-    if fenced and known is not None and told.epoch < known:
-        words = f"{what} of epoch {told.epoch}: broker {leader.id} answers FENCED_LEADER_EPOCH"
+    if fenced and known is not None and heard.epoch < known:
+        words = f"{what} of epoch {heard.epoch}: broker {leader.id} answers FENCED_LEADER_EPOCH"
         return say(cluster, words), None, FENCED_LEADER_EPOCH
     if leader.leading is None:
         return say(cluster, f"{what}: broker {leader.id} answers NOT_LEADER_OR_FOLLOWER"), None, NOT_LEADER_OR_FOLLOWER
@@ -58,16 +58,16 @@ def answered(follower: Broker, in_flight: InFlight) -> AnsweredFetch:
 
 def refused(follower: Broker, error: Refused) -> tuple[AnsweredFetch, ...]:
     """What a broker writes of a Fetch that it turns away."""
-    told = follower.told
-    if not error or told is None or told.leader is None:
+    heard = follower.heard
+    if not error or heard is None or heard.leader is None:
         return ()
     return (
         AnsweredFetch(
-            leader=told.leader,
+            leader=heard.leader,
             follower=follower.id,
             offset=follower.log.end_offset,
             last_epoch=follower.last_epoch,
-            believed_epoch=told.epoch,
+            believed_epoch=heard.epoch,
             log_start_offset=follower.log.start_offset,
             error=error,
         ),
@@ -83,10 +83,10 @@ def serves(cluster: Cluster, waiting: InFlight) -> bool:
 
 
 def _took(leader: Broker, waiting: InFlight) -> bool:
-    if waiting.kind != "waiting" or leader.told is None or leader.leading is None or not leader.alive:
+    if waiting.kind != "waiting" or leader.heard is None or leader.leading is None or not leader.alive:
         return False
     if waiting.names_epoch:
-        return leader.told.epoch == waiting.leader_epoch
+        return leader.heard.epoch == waiting.leader_epoch
     return leader.leading.since_epoch <= waiting.leader_epoch
 
 

@@ -68,11 +68,11 @@ class AskEnd:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Elect:
-    """The controller elects: the broker named, else whom the placement rules choose; `told` hear of it at once."""
+    """The controller elects: the broker named, else whom the placement rules choose; `hearers` hear of it at once."""
 
     chosen: BrokerId | None = None
     unclean: bool = False
-    told: tuple[BrokerId, ...] | None = None
+    hearers: tuple[BrokerId, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,10 +82,10 @@ class ElectPreferred:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reassign:
-    """A reassignment: these brokers are to hold the partition; `told` hear at once of what comes of it."""
+    """A reassignment: these brokers are to hold the partition; `hearers` hear at once of what comes of it."""
 
     target: tuple[BrokerId, ...]
-    told: tuple[BrokerId, ...] | None = None
+    hearers: tuple[BrokerId, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,10 +98,10 @@ class Tell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fence:
-    """The controller notices that a broker is gone; `told` hear of what it decides then at once."""
+    """The controller notices that a broker is gone; `hearers` hear of what it decides then at once."""
 
     broker: BrokerId
-    told: tuple[BrokerId, ...] | None = None
+    hearers: tuple[BrokerId, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +131,7 @@ class Restart:
     """A broker starts."""
 
     broker: BrokerId
-    told: bool = True
+    hears: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

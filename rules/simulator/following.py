@@ -34,7 +34,7 @@ def ask(cluster: Cluster, follower: Broker, limit: int | None = None) -> Cluster
         return reconcile(cluster, follower)
     fenced = follower.generation.sends_epoch_in_fetch
     cluster, leader, error = reach(cluster, follower, fenced=fenced, what=f"Fetch({follower.log.end_offset})")
-    if leader is None or leader.told is None or follower.told is None:
+    if leader is None or leader.heard is None or follower.heard is None:
         return note(cluster, *refused(follower, error))
     cluster = abandon(cluster, follower)
     assigned = remote(leader, follower.id) is not None
@@ -48,9 +48,9 @@ def ask(cluster: Cluster, follower: Broker, limit: int | None = None) -> Cluster
     in_flight = InFlight(
         kind="waiting" if reply.kind == "records" and not batches else reply.kind,
         leader=leader.id,
-        leader_epoch=leader.told.epoch,
+        leader_epoch=leader.heard.epoch,
         offset=follower.log.end_offset,
-        believed_epoch=follower.told.epoch,
+        believed_epoch=follower.heard.epoch,
         batches=batches,
         high_watermark=leader.high_watermark,
         log_start_offset=leader.log.start_offset,
@@ -118,8 +118,8 @@ def _complete(cluster: Cluster, follower: Broker, waiting: InFlight) -> Cluster:
 
 def _take(cluster: Cluster, follower: Broker, records: InFlight) -> Cluster:
     asked = follower.log.end_offset
-    told = f"Fetch({asked}) answered with {ranges(records.batches) or 'nothing'}, HW {records.high_watermark}"
-    cluster = say(cluster, told)
+    answer = f"Fetch({asked}) answered with {ranges(records.batches) or 'nothing'}, HW {records.high_watermark}"
+    cluster = say(cluster, answer)
     if records.batches and records.batches[0].base_offset < asked:
         return say(cluster, _refusal(follower.id, records))
     follower = appended(follower, records.batches)

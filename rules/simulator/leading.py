@@ -64,8 +64,8 @@ def may_join(cluster: Cluster, leader: Broker, member: BrokerId, life: int) -> b
 
 def produce(cluster: Cluster, leader: Broker, name: str, count: int, acks: Acks) -> Cluster:
     """A producer's batch reaches a broker; one that does not believe to lead turns it away."""
-    held, told = leader.leading, leader.told
-    if not leader.alive or held is None or told is None:
+    held, heard = leader.leading, leader.heard
+    if not leader.alive or held is None or heard is None:
         failed = _told(cluster, leader, name, count, acks, answer="failed" if leader.alive else "untold")
         if leader.alive:
             failed = note(failed, _turned_away(leader.id, acks, count, NOT_LEADER_OR_FOLLOWER))
@@ -75,7 +75,7 @@ def produce(cluster: Cluster, leader: Broker, name: str, count: int, acks: Acks)
         refused = _told(cluster, leader, name, count, acks, answer="refused")
         refused = note(refused, _turned_away(leader.id, acks, count, NOT_ENOUGH_REPLICAS))
         return say(refused, f"{name} refused: {len(held.committed_isr)} in sync, {least} asked for")
-    batch = Batch(base_offset=leader.log.end_offset, count=count, epoch=told.epoch, name=name)
+    batch = Batch(base_offset=leader.log.end_offset, count=count, epoch=heard.epoch, name=name)
     leader = appended(leader, (batch,))
     waiting = _told(put(cluster, leader), leader, name, count, acks, answer="waiting")
     if acks == "0":
@@ -95,7 +95,7 @@ def _told(cluster: Cluster, leader: Broker, name: str, count: int, acks: Acks, *
         name=name,
         count=count,
         broker=leader.id,
-        epoch=leader.told.epoch if leader.told else cluster.in_force.epoch,
+        epoch=leader.heard.epoch if leader.heard else cluster.in_force.epoch,
         acks=acks,
         required_offset=leader.log.end_offset,
         answer="none" if acks == "0" else answer,  # type: ignore[arg-type]
@@ -112,7 +112,7 @@ def advance(cluster: Cluster, broker: BrokerId) -> Cluster:
         leader.generation.high_watermark_rule,
         view(cluster, leader),
         min_insync_replicas=cluster.settings.min_insync_replicas,
-        replication_factor=len(leader.told.replicas if leader.told else cluster.assignment),
+        replication_factor=len(leader.heard.replicas if leader.heard else cluster.assignment),
     )
     return answer_producers(put(cluster, replace(leader, high_watermark=high_watermark)), broker)
 
@@ -124,7 +124,7 @@ def answer_producers(cluster: Cluster, broker: BrokerId) -> Cluster:
         return cluster
     isr_size = len(leader.leading.committed_isr)
     answered: list[SentBatch] = []
-    told: dict[str, list[str]] = {}
+    outcomes: dict[str, list[str]] = {}
     notes: list[AnsweredProduce] = []
     for sent in cluster.produces:
         if sent.answer == "waiting" and sent.broker == broker:
@@ -136,11 +136,11 @@ def answer_producers(cluster: Cluster, broker: BrokerId) -> Cluster:
                 min_insync_replicas=cluster.settings.min_insync_replicas,
             )
             if answer in ("acknowledged", "refused-after-append"):
-                told.setdefault(answer, []).append(sent.name)
+                outcomes.setdefault(answer, []).append(sent.name)
                 notes.append(_written(sent, leader.log.start_offset, in_full=answer == "acknowledged"))
             sent = replace(sent, answer=answer)  # noqa: PLW2901 - the same request, answered
         answered.append(sent)
-    said = (f"{first_and_last(names)} {answer.replace('-', ' ')}" for answer, names in told.items())
+    said = (f"{first_and_last(names)} {answer.replace('-', ' ')}" for answer, names in outcomes.items())
     return say(note(replace(cluster, produces=tuple(answered)), *notes), *said)
 
 
@@ -168,8 +168,8 @@ def dismiss_producers(cluster: Cluster, broker: BrokerId, *, crashed: bool) -> C
         for sent in cluster.produces
     )
     if not crashed:
-        told = (_turned_away(broker, sent.acks, sent.count, NOT_LEADER_OR_FOLLOWER) for sent in waiting)
-        cluster = note(cluster, *told)
+        refusals = (_turned_away(broker, sent.acks, sent.count, NOT_LEADER_OR_FOLLOWER) for sent in waiting)
+        cluster = note(cluster, *refusals)
     outcome = "its producer is told nothing" if crashed else "its producer is told that the leader changed"
     return say(replace(cluster, produces=produces), f"{first_and_last([sent.name for sent in waiting])}: {outcome}")
 

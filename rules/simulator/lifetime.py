@@ -26,7 +26,7 @@ def crash(cluster: Cluster, broker: Broker) -> Cluster:
 
 def _stopped(broker: Broker, *, in_order: bool) -> Broker:
     return replace(
-        broker, alive=False, stopped_in_order=in_order, told=None, leading=None, stage="idle", in_flight=None
+        broker, alive=False, stopped_in_order=in_order, heard=None, leading=None, stage="idle", in_flight=None
     )
 
 
@@ -60,7 +60,7 @@ def checkpoint(cluster: Cluster, broker: Broker) -> Cluster:
     return put(cluster, replace(broker, checkpoint=broker.high_watermark, start_checkpoint=broker.log.start_offset))
 
 
-def restart(cluster: Cluster, broker: Broker, *, told: bool) -> Cluster:
+def restart(cluster: Cluster, broker: Broker, *, hears: bool) -> Cluster:
     """A broker starts: log from disk, high watermark from its checkpoint; then it hears what the controller holds.
 
     The leader of record that comes back is another incarnation: its partition gets a new epoch.
@@ -81,9 +81,9 @@ def restart(cluster: Cluster, broker: Broker, *, told: bool) -> Cluster:
         return decide(cluster, broker.id, state.isr)
     if state.leader is None and keeps_eligible(cluster):
         cluster = elect(cluster, None, unclean=False)
-    heard = cluster.broker(broker.id)
-    concerned = heard.holds or heard.id in cluster.in_force.replicas
-    return tell(cluster, heard, cluster.in_force) if told and concerned and heard.told is None else cluster
+    started = cluster.broker(broker.id)
+    concerned = started.holds or started.id in cluster.in_force.replicas
+    return tell(cluster, started, cluster.in_force) if hears and concerned and started.heard is None else cluster
 
 
 def _loaded(broker: Broker) -> Loaded:

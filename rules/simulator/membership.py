@@ -71,7 +71,7 @@ def _proposal(leader: Broker, held: Leading, isr: Brokers) -> ProposedIsr:
     ends = {known.broker: known.log_end_offset for known in held.followers}
     return ProposedIsr(
         broker=leader.id,
-        epoch=leader.told.epoch if leader.told else Epoch(-1),
+        epoch=leader.heard.epoch if leader.heard else Epoch(-1),
         before=held.committed_isr,
         isr=isr,
         high_watermark=leader.high_watermark,
@@ -106,19 +106,19 @@ def reject(cluster: Cluster, leader: Broker) -> Cluster:
 def is_true_leader(cluster: Cluster, leader: Broker) -> bool:
     """Whether the controller holds this broker for the leader, in the epoch that it leads."""
     decided = cluster.in_force
-    return leader.told is not None and decided.leader == leader.id and decided.epoch == leader.told.epoch
+    return leader.heard is not None and decided.leader == leader.id and decided.epoch == leader.heard.epoch
 
 
 def _written(cluster: Cluster, leader: Broker, isr: Brokers) -> Cluster:
-    held, told = leader.leading, leader.told
-    if held is None or told is None or not is_true_leader(cluster, leader):
-        cluster = note(cluster, RefusedIsr(broker=leader.id, version=told.version)) if told else cluster
+    held, heard = leader.leading, leader.heard
+    if held is None or heard is None or not is_true_leader(cluster, leader):
+        cluster = note(cluster, RefusedIsr(broker=leader.id, version=heard.version)) if heard else cluster
         return say(cluster, f"the ISR change of broker {leader.id} is refused: it was deposed")
-    decided = succeeding(cluster, epoch=told.epoch, leader=leader.id, isr=isr)
-    if decided.epoch != told.epoch:  # it ended a reassignment; the leader goes by what it will be told
-        words = (*elected(told, decided), "the reassignment is over")
+    decided = succeeding(cluster, epoch=heard.epoch, leader=leader.id, isr=isr)
+    if decided.epoch != heard.epoch:  # it ended a reassignment; the leader goes by what it will be told
+        words = (*elected(heard, decided), "the reassignment is over")
         return tell_of(say(written(cluster, decided), *words), decided)
-    leader = replace(leader, told=decided, leading=replace(held, committed_isr=isr, proposed_isr=None))
+    leader = replace(leader, heard=decided, leading=replace(held, committed_isr=isr, proposed_isr=None))
     after = put(written(cluster, decided), leader)
     after = note(after, CommittedIsr(broker=leader.id, decided=decision_note(decided)))
     members = ", ".join(map(str, sorted(isr)))

@@ -68,7 +68,7 @@ def outcome(finished: Run, name: str = "") -> Outcome:
     held = _identities(leader.log.batches if leader else ())
     names = {name for name, _ in held}
     start = leader.log.start_offset if leader else 0
-    told = [sent for sent in end.produces if sent.answer == "acknowledged"]
+    acknowledged = [sent for sent in end.produces if sent.answer == "acknowledged"]
     return Outcome(
         name=name or finished.generations[finished.script.assignment[0]].rule,
         run=finished,
@@ -76,7 +76,7 @@ def outcome(finished: Run, name: str = "") -> Outcome:
         visible=None if leader is None else (leader.log.start_offset, leader.high_watermark),
         cuts=end.cuts,
         partings=tuple(partings(end)),
-        lost=tuple(sent for sent in told if leader and sent.name not in names and sent.required_offset > start),
+        lost=tuple(sent for sent in acknowledged if leader and sent.name not in names and sent.required_offset > start),
         unread=tuple(
             batch
             for batch in end.shown

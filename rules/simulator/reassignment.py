@@ -13,12 +13,12 @@ from dataclasses import replace
 from rules.protocol.isr import Brokers
 from rules.protocol.offsets import BrokerId, Epoch
 from rules.protocol.placement import Assignment, elect_at_reassignment
-from rules.simulator.controller import Told, announce
+from rules.simulator.controller import Hearers, announce
 from rules.simulator.decision import succeeding, target_of, written
 from rules.simulator.state import Cluster, Metadata, say
 
 
-def reassign(cluster: Cluster, target: Assignment, told: Told = None) -> Cluster:
+def reassign(cluster: Cluster, target: Assignment, hearers: Hearers = None) -> Cluster:
     """A reassignment begins; it ends at once where nobody is new."""
     state, brokers = cluster.in_force, frozenset(target)
     if state.adding or state.removing:
@@ -26,7 +26,7 @@ def reassign(cluster: Cluster, target: Assignment, told: Told = None) -> Cluster
         return say(cluster, words)
     if len(brokers) != len(target) or target == state.replicas:
         return say(cluster, f"there is nothing to reassign: {_ids(target)}")
-    cluster = replace(cluster, reassignment_told=None if told is None else frozenset(told))
+    cluster = replace(cluster, reassignment_told=None if hearers is None else frozenset(hearers))
     removing = frozenset(state.replicas) - brokers
     both = (*target, *(broker for broker in state.replicas if broker in removing))
     under_way = replace(state, replicas=both, adding=brokers - frozenset(state.replicas), removing=removing)
@@ -85,8 +85,8 @@ def _decide(cluster: Cluster, decided: Metadata) -> Cluster:
 
 def tell_of(cluster: Cluster, decided: Metadata) -> Cluster:
     """Tells a step of a reassignment to those who hear of it at once."""
-    told: Brokers | None = cluster.reassignment_told
-    return announce(cluster, decided, None if told is None else tuple(told))
+    hearers: Brokers | None = cluster.reassignment_told
+    return announce(cluster, decided, None if hearers is None else tuple(hearers))
 
 
 def _ids(brokers: tuple[BrokerId, ...]) -> str:

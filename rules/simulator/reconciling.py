@@ -69,12 +69,12 @@ def reconcile(cluster: Cluster, follower: Broker) -> Cluster:
 
 
 def _turned_away(follower: Broker, asked: int, error: int) -> tuple[AnsweredEpoch, ...]:
-    told = follower.told
-    if not error or told is None or told.leader is None:
+    heard = follower.heard
+    if not error or heard is None or heard.leader is None:
         return ()
     return (
         AnsweredEpoch(
-            leader=told.leader, follower=follower.id, believed_epoch=told.epoch, asked_epoch=asked, error=error
+            leader=heard.leader, follower=follower.id, believed_epoch=heard.epoch, asked_epoch=asked, error=error
         ),
     )
 
@@ -83,7 +83,7 @@ def _answered(follower: Broker, leader: BrokerId, exchange: Exchange) -> Answere
     return AnsweredEpoch(
         leader=leader,
         follower=follower.id,
-        believed_epoch=follower.told.epoch if follower.told else Epoch(-1),
+        believed_epoch=follower.heard.epoch if follower.heard else Epoch(-1),
         asked_epoch=exchange.asked_epoch,
         epoch=exchange.answered_epoch,
         end_offset=exchange.answered_offset,
@@ -111,7 +111,7 @@ def reset(cluster: Cluster, follower: Broker, leader: BrokerId) -> Cluster:
     if not other.leads:
         return say(cluster, f"broker {leader} does not answer where its log ends")
     account = reset_out_of_range(replica_of(follower), replica_of(other))
-    believed = follower.told.epoch if follower.told else Epoch(-1)
+    believed = follower.heard.epoch if follower.heard else Epoch(-1)
     end = AnsweredEnd(leader=leader, follower=follower.id, believed_epoch=believed, offset=other.log.end_offset)
     cluster = note(cluster, end)
     if other.log.end_offset >= follower.log.end_offset:
@@ -120,7 +120,7 @@ def reset(cluster: Cluster, follower: Broker, leader: BrokerId) -> Cluster:
     if account.cuts and halts and other.log.end_offset < follower.log.end_offset:
         cluster = note(cluster, Ended(broker=follower.id, in_order=False))
         stopped = put(
-            cluster, replace(follower, alive=False, stopped_in_order=False, told=None, in_flight=None, stage="idle")
+            cluster, replace(follower, alive=False, stopped_in_order=False, heard=None, in_flight=None, stage="idle")
         )
         return say(stopped, f"broker {follower.id} stops: {account.because}, and unclean leader election is off")
     return _settle(cluster, follower, leader, account, out_of_range=True)
@@ -141,7 +141,7 @@ def _settle(
     held = ReconciledCut(
         broker=follower.id,
         leader=leader,
-        epoch=follower.told.epoch if follower.told else cluster.in_force.epoch,
+        epoch=follower.heard.epoch if follower.heard else cluster.in_force.epoch,
         rule=account.rule,
         exchanges=account.exchanges,
         from_offset=before,
@@ -152,7 +152,7 @@ def _settle(
     )
     written = Reconciled(
         broker=follower.id,
-        leader=leader if leader is not None or follower.told is None else follower.told.leader,
+        leader=leader if leader is not None or follower.heard is None else follower.heard.leader,
         rule=account.rule,
         exchanges=account.exchanges,
         out_of_range=out_of_range,

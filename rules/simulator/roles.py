@@ -14,10 +14,10 @@ from rules.simulator.state import Broker, Cluster, Leading, Metadata, decision_n
 
 def tell(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
     """Delivers a decision; one that is no news to the broker is ignored."""
-    told = broker.told
+    heard = broker.heard
     if not broker.alive:
         return say(cluster, f"broker {broker.id} is down and learns nothing")
-    old = told is not None and decided.epoch < told.epoch
+    old = heard is not None and decided.epoch < heard.epoch
     error = STALE_CONTROLLER_EPOCH if old else NO_ERROR
     after = _heard(cluster, broker, decided)  # the order is answered when it has been followed
     if broker.id not in decided.replicas:
@@ -26,26 +26,26 @@ def tell(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
 
 
 def _heard(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
-    told = broker.told
-    if told is not None and decided.epoch < told.epoch:
-        return say(cluster, f"broker {broker.id} ignores epoch {decided.epoch}: it knows epoch {told.epoch}")
+    heard = broker.heard
+    if heard is not None and decided.epoch < heard.epoch:
+        return say(cluster, f"broker {broker.id} ignores epoch {decided.epoch}: it knows epoch {heard.epoch}")
     if broker.id not in decided.replicas:
         return _give_up(cluster, broker, decided)
     if not broker.holds:
         broker = replace(broker, holds=True)
         cluster = note(put(cluster, broker), Created(broker=broker.id))
-    if told is not None and decided.epoch == told.epoch:
-        return _same_epoch(cluster, broker, decided, told)
+    if heard is not None and decided.epoch == heard.epoch:
+        return _same_epoch(cluster, broker, decided, heard)
     if decided.leader == broker.id:
         return _lead(cluster, broker, decided)
     return _follow(cluster, broker, decided)
 
 
-def _same_epoch(cluster: Cluster, broker: Broker, decided: Metadata, told: Metadata) -> Cluster:
+def _same_epoch(cluster: Cluster, broker: Broker, decided: Metadata, heard: Metadata) -> Cluster:
     """An ISR change without a new epoch concerns the leader alone."""
-    if decided.version <= told.version:
+    if decided.version <= heard.version:
         return cluster
-    broker = replace(broker, told=decided)
+    broker = replace(broker, heard=decided)
     if broker.leading is None:
         return put(cluster, broker)
     known = {remote.broker: remote for remote in broker.leading.followers}
@@ -59,11 +59,11 @@ def _give_up(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
     if broker.leading is not None:
         cluster = dismiss_producers(let_go(cluster, broker), broker.id, crashed=False)
     cluster = abandon(cluster, broker)
-    stopped = replace(broker, told=decided, leading=None, stage="idle", in_flight=None)
+    stopped = replace(broker, heard=decided, leading=None, stage="idle", in_flight=None)
     if broker.id in decided.isr or not broker.holds:
         return say(put(cluster, stopped), f"broker {broker.id} is of the assignment no more, and stops")
     empty = Broker(
-        id=broker.id, generation=broker.generation, holds=False, life=broker.life, told=decided, stage="idle"
+        id=broker.id, generation=broker.generation, holds=False, life=broker.life, heard=decided, stage="idle"
     )
     cluster = note(put(cluster, empty), Dropped(broker=broker.id))
     return say(cluster, f"broker {broker.id} is of the assignment no more, and deletes its replica")
@@ -84,7 +84,7 @@ def _lead(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
     lost = broker.high_watermark > start
     broker = replace(
         broker,
-        told=decided,
+        heard=decided,
         leading=leading,
         epochs=epochs,
         stage="idle",
@@ -123,7 +123,7 @@ def _remembered(cluster: Cluster, broker: Broker, decided: Metadata) -> tuple[Re
 
 
 def _follow(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
-    before = broker.told
+    before = broker.heard
     other_leader = before is None or before.leader != decided.leader or broker.leading is not None
     raised_by = decided.epoch - before.epoch if before is not None else decided.epoch
     was_leader = broker.leading is not None
@@ -131,7 +131,7 @@ def _follow(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
         cluster = note(cluster, _took_role(broker, broker, decided))
     if was_leader:
         cluster = let_go(cluster, broker)
-    broker = replace(broker, told=decided, leading=None)
+    broker = replace(broker, heard=decided, leading=None)
     if was_leader:
         cluster = dismiss_producers(cluster, broker.id, crashed=False)
     if decided.leader is None:

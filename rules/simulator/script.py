@@ -85,7 +85,7 @@ _SHAPES: Final[Mapping[str, str]] = {
 }
 VERBS: Final = tuple(_SHAPES)
 _ONE_BROKER: Final = ("broker", "follower", "chosen", "member", "leader")
-_SEVERAL_BROKERS: Final = ("told", "target")
+_SEVERAL_BROKERS: Final = ("hearers", "target")
 """Fields of events that name brokers."""
 
 
@@ -141,8 +141,8 @@ def _named_brokers(event: Event) -> Iterator[int]:
     yield from (one for name in _SEVERAL_BROKERS for one in _several(getattr(event, name, None)))
 
 
-def _several(told: object) -> tuple[int, ...]:
-    return told if isinstance(told, tuple) else ()
+def _several(brokers: object) -> tuple[int, ...]:
+    return brokers if isinstance(brokers, tuple) else ()
 
 
 def read_event(line: str) -> Event:
@@ -183,12 +183,12 @@ def _elect(words: Words) -> Event:
     if words["preferred"]:
         return events.ElectPreferred()
     chosen = _broker(words) if words["id"] else None
-    return events.Elect(chosen=chosen, unclean=words["unclean"] is not None, told=_ids(words, "told"))
+    return events.Elect(chosen=chosen, unclean=words["unclean"] is not None, hearers=_ids(words, "told"))
 
 
 def _ids(words: Words, name: str) -> tuple[BrokerId, ...] | None:
-    told = brokers(words, name)
-    return None if told is None else tuple(map(BrokerId, told))
+    named = brokers(words, name)
+    return None if named is None else tuple(map(BrokerId, named))
 
 
 def _tell(words: Words) -> Event:
@@ -218,12 +218,12 @@ _READERS: Final[Mapping[str, Callable[[Words], Event]]] = {
     "unthrottle": lambda words: events.Throttle(broker=_broker(words), lifted=True),
     "end-of": lambda words: events.AskEnd(broker=_broker(words), epoch=Epoch(int(words["epoch"] or 0))),
     "elect": _elect,
-    "reassign": lambda words: events.Reassign(target=_ids(words, "ids") or (), told=_ids(words, "told")),
+    "reassign": lambda words: events.Reassign(target=_ids(words, "ids") or (), hearers=_ids(words, "told")),
     "tell": _tell,
-    "fence": lambda words: events.Fence(broker=_broker(words), told=_ids(words, "told")),
+    "fence": lambda words: events.Fence(broker=_broker(words), hearers=_ids(words, "told")),
     "crash": lambda words: events.Crash(broker=_broker(words)),
     "lose": lambda words: events.LosePages(broker=_broker(words), offset=_offset(words)),
-    "restart": lambda words: events.Restart(broker=_broker(words), told=words["untold"] is None),
+    "restart": lambda words: events.Restart(broker=_broker(words), hears=words["untold"] is None),
     "shutdown": lambda words: events.ShutDown(broker=_broker(words)),
     "checkpoint": lambda words: events.Checkpoint(broker=_broker(words)),
     "delete": lambda words: events.DeleteRecords(broker=_broker(words), offset=_offset(words)),

@@ -124,7 +124,7 @@ class Broker:
     """The high watermark on disk."""
     start_checkpoint: Offset = Offset(0)
     """The log start on disk, beside that of the first segment."""
-    told: Metadata | None = None
+    heard: Metadata | None = None
     leading: Leading | None = None
     stage: Stage = "idle"
     in_flight: InFlight | None = None
@@ -236,8 +236,8 @@ class Cluster:
         if leader is None:
             return None
         broker = self.broker(leader)
-        heard = broker.told is not None and broker.told.epoch == self.in_force.epoch
-        return broker if broker.leads and heard else None
+        knows = broker.heard is not None and broker.heard.epoch == self.in_force.epoch
+        return broker if broker.leads and knows else None
 
 
 def put(cluster: Cluster, *changed: Broker) -> Cluster:

@@ -45,12 +45,13 @@ def create(
         for broker, generation in sorted(zip((*replicas, *others), generations, strict=True), key=lambda pair: pair[0])
     )
     cluster = Cluster(brokers=brokers, settings=settings or TopicSettings(), decided=(decided,))
-    told = controller.announce(note(cluster, decision_note(decided)), decided)
+    announced = controller.announce(note(cluster, decision_note(decided)), decided)
     # an empty log has nothing to reconcile: whoever follows fetches from the start
     fresh = tuple(
-        replace(broker, stage="fetching" if broker.holds and not broker.leading else "idle") for broker in told.brokers
+        replace(broker, stage="fetching" if broker.holds and not broker.leading else "idle")
+        for broker in announced.brokers
     )
-    return replace(told, brokers=fresh, cuts=(), said=())
+    return replace(announced, brokers=fresh, cuts=(), said=())
 
 
 def step(cluster: Cluster, event: Event) -> Cluster:
@@ -69,7 +70,7 @@ def _named(event: Event) -> tuple[BrokerId, ...]:
     for name in ("broker", "follower", "chosen", "member", "leader"):
         value = getattr(event, name, None)
         found += [] if value is None else [value]
-    for name in ("told", "target"):
+    for name in ("hearers", "target"):
         value = getattr(event, name, None)
         found += value if isinstance(value, tuple) else ()
     return tuple(found)
@@ -151,7 +152,7 @@ def _live(
         case events.LosePages():
             return lifetime.lose_pages(cluster, broker, event.offset)
         case events.Restart():
-            return lifetime.restart(cluster, broker, told=event.told)
+            return lifetime.restart(cluster, broker, hears=event.hears)
         case events.Checkpoint():
             return lifetime.checkpoint(cluster, broker)
 
@@ -177,7 +178,7 @@ def _change_isr(
 def _presumed(cluster: Cluster) -> Broker | None:
     """The leader by the controller's word, else whoever believes to lead, the latest epoch first."""
     leading_now = [broker for broker in cluster.brokers if broker.leads]
-    by_epoch = sorted(leading_now, key=lambda broker: -1 if broker.told is None else broker.told.epoch)
+    by_epoch = sorted(leading_now, key=lambda broker: -1 if broker.heard is None else broker.heard.epoch)
     return cluster.leader or (by_epoch[-1] if by_epoch else None)
 
 
@@ -186,13 +187,13 @@ def _control(
 ) -> Cluster:
     match event:
         case events.Elect():
-            return controller.elect(cluster, event.chosen, unclean=event.unclean, told=event.told)
+            return controller.elect(cluster, event.chosen, unclean=event.unclean, hearers=event.hearers)
         case events.ElectPreferred():
             return controller.elect_the_preferred(cluster)
         case events.Reassign():
-            return reassignment.reassign(cluster, event.target, event.told)
+            return reassignment.reassign(cluster, event.target, event.hearers)
         case events.Fence():
-            return controller.notice(cluster, event.broker, event.told)
+            return controller.notice(cluster, event.broker, event.hearers)
         case events.Tell():
             decided = controller.decision(cluster, event.epoch)
             if decided is None:

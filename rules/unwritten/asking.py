@@ -40,11 +40,11 @@ class RuleAnswer:
         last = self.truncation.exchanges[-1] if self.truncation.exchanges else None
         if last is None:
             return "nothing, for nothing would have been asked"
-        told = f"epoch {last.answered_epoch} ends at {last.answered_offset}"
+        answer = f"epoch {last.answered_epoch} ends at {last.answered_offset}"
         if len(self.ends) <= 1:
-            return told
+            return answer
         later = all(epoch == last.answered_epoch and end >= last.answered_offset for epoch, end in self.ends)
-        return f"{told} or later" if later else f"{told}, or at another end to the same effect"
+        return f"{answer} or later" if later else f"{answer}, or at another end to the same effect"
 
 
 NO_ANSWERS: Final[Mapping[RuleName, RuleAnswer]] = MappingProxyType({})
@@ -88,16 +88,16 @@ def ask(pairs: Iterable[Pair] | Open, high_watermark: int) -> Asked:
 
 def _answer(name: RuleName, pairs: Iterable[Pair], high_watermark: int) -> RuleAnswer:
     way = KEPT_BY.get(name, UP_TO_2_0_0)
-    told = [RULES[name](f.asking(way, high_watermark), leader.asking(way, FAR)) for f, leader in pairs]
-    offsets = {made.offset for made in told}
-    ends = ((e.answered_epoch, e.answered_offset) for made in told for e in made.exchanges[-1:])
+    truncations = [RULES[name](f.asking(way, high_watermark), leader.asking(way, FAR)) for f, leader in pairs]
+    offsets = {made.offset for made in truncations}
+    ends = ((e.answered_epoch, e.answered_offset) for made in truncations for e in made.exchanges[-1:])
     return RuleAnswer(
-        truncation=told[0],
+        truncation=truncations[0],
         least=min(offsets),
         most=max(offsets),
-        decided=len(offsets) == 1 or not any(made.cuts for made in told),
+        decided=len(offsets) == 1 or not any(made.cuts for made in truncations),
         ends=frozenset(ends),
-        exact=len({made.exchanges for made in told}) == 1,
+        exact=len({made.exchanges for made in truncations}) == 1,
     )
 
 

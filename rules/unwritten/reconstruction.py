@@ -122,15 +122,15 @@ class Reconstruction:
 
     @cached_property
     def _fold(self) -> WrittenLogs:
-        told = self._turns, self.chronicle.leaders, self._silent, Traces(self.chronicle, self.gaps)
+        known = self._turns, self.chronicle.leaders, self._silent, Traces(self.chronicle, self.gaps)
         without: frozenset[tuple[int, int]] = frozenset()
-        fold = WrittenLogs(*told, without)
+        fold = WrittenLogs(*known, without)
         for _ in range(sum(map(len, self._turns.values()))):
             more = without | doubted(fold)
             if more == without:
                 break
             without = more
-            fold = WrittenLogs(*told, without)
+            fold = WrittenLogs(*known, without)
         return fold
 
     @cached_property

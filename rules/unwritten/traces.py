@@ -64,10 +64,10 @@ class Traces:
         own = (m for m in known if m.term in epochs and m.latest_term is None)
         return max(((m.offset or 0) + (m.kind == "produced") for m in own), default=0)
 
-    def _within(self, lead: Lead, told: Iterable[Moment]) -> Iterator[Moment]:
+    def _within(self, lead: Lead, moments: Iterable[Moment]) -> Iterator[Moment]:
         begun = self._place(lead.opened, 0)
         over = self._place(lead.closed, len(self._places))
-        return (moment for moment in told if begun <= self._places[id(moment)] < over)
+        return (moment for moment in moments if begun <= self._places[id(moment)] < over)
 
     def _place(self, moment: Moment | None, otherwise: int) -> int:
         return otherwise if moment is None else self._places.get(id(moment), otherwise)
@@ -77,5 +77,5 @@ def _counts(moment: Moment) -> TypeGuard[Answered]:
     """Whether it is a replica's fetch or a produce by which its leader's log had come so far."""
     if moment.kind != "produced" and (moment.kind != "fetched" or moment.answered_epoch is not None):
         return False
-    told = moment.offset is not None and moment.offset >= 0 and not moment.doubtful
-    return told and moment.error in (None, 0)
+    tells = moment.offset is not None and moment.offset >= 0 and not moment.doubtful
+    return tells and moment.error in (None, 0)

@@ -33,14 +33,14 @@ class Turn:
     decision: LogCut | None = None
 
 
-def turns_of(told: Iterable[Moment]) -> tuple[Turn, ...]:
+def turns_of(moments: Iterable[Moment]) -> tuple[Turn, ...]:
     """The turns of one broker, in the order of its log."""
-    return tuple(_turns(told))
+    return tuple(_turns(moments))
 
 
-def _turns(told: Iterable[Moment]) -> Iterator[Turn]:
+def _turns(moments: Iterable[Moment]) -> Iterator[Turn]:
     decision: LogCut | None = None
-    for moment in told:
+    for moment in moments:
         if isinstance(moment, LogCut) and moment.kind in _DECISIONS:
             decision = moment
         elif moment.kind in ("truncated", "truncation-kept"):
@@ -67,12 +67,12 @@ def _reconciled(moment: LogCut, decision: LogCut | None) -> Turn:
 
 
 def _role(moment: Moment) -> Turn:
-    told = moment.offset if moment.kind in ROLE_KINDS and not moment.doubtful else None
+    end = moment.offset if moment.kind in ROLE_KINDS and not moment.doubtful else None
     if leads(moment):
-        return Turn(kind="leads", moment=moment, epoch=moment.epoch, log_end_offset=told)
+        return Turn(kind="leads", moment=moment, epoch=moment.epoch, log_end_offset=end)
     if moment.leader is not None and moment.leader < 0:
-        return Turn(kind="rests", moment=moment, epoch=moment.epoch, log_end_offset=told)
-    return Turn(kind="follows", moment=moment, leader=moment.leader, epoch=moment.epoch, log_end_offset=told)
+        return Turn(kind="rests", moment=moment, epoch=moment.epoch, log_end_offset=end)
+    return Turn(kind="follows", moment=moment, leader=moment.leader, epoch=moment.epoch, log_end_offset=end)
 
 
 def _disk(moment: Moment) -> Turn:

@@ -57,9 +57,9 @@ class WrittenLogs:
 
     def epochs_of(self, broker: int, place: int, leader: int) -> tuple[int, ...]:
         """The epochs in which a broker can have followed a leader when it brought its log into line."""
-        told = self._epochs[broker].get(place)
-        if told is not None:
-            return told
+        entry = self._epochs[broker].get(place)
+        if entry is not None:
+            return entry
         lead = next(reversed(self.leads.get(leader, ())), None)
         last = lead.epochs[-1] if lead is not None and not lead.over else None
         lasts = last if last is not None and last >= max(self._leaders, default=0) else None

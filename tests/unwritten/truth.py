@@ -125,7 +125,7 @@ def _asked_then(states: list[Cluster], leader: BrokerId, epoch: int | None, numb
 
 
 def _leads(broker: Broker, epoch: int | None) -> bool:
-    return broker.leads and broker.told is not None and epoch in (None, broker.told.epoch)
+    return broker.leads and broker.heard is not None and epoch in (None, broker.heard.epoch)
 
 
 def _started(broker: Broker) -> Broker:
