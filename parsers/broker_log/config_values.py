@@ -61,7 +61,7 @@ def settings_batch(found: Sequence[Printed], origin: Origin) -> pa.RecordBatch:
     read = [_SETTING.fullmatch(line) for line in known]
     if not any(read):
         return NO_SETTINGS
-    numbers, places, lengths = (np.concatenate(told) for told in zip(*[texts[each.text] for each in found], strict=True))
+    numbers, places, lengths = (np.concatenate(columns) for columns in zip(*[texts[each.text] for each in found], strict=True))
     counts = [len(texts[each.text][0]) for each in found]
     kept = np.array([match is not None for match in read])[numbers]
     starts = (np.repeat([each.start for each in found], counts) + places)[kept]

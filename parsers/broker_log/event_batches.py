@@ -68,12 +68,12 @@ def _batch(
     """The rows with what their kinds and the file's place tell, in the order of their lines; items of one line keep theirs."""
     if not hits:
         return NO_EVENTS
-    told, events = _told(heads, hits)
+    columns, events = _told(heads, hits)
     for name, few in _of_events([matcher.event for matcher in hits], version).items():
-        told[name] = [pa.array(few, _SCHEMA.field(name).type).take(events)]
+        columns[name] = [pa.array(few, _SCHEMA.field(name).type).take(events)]
     arrays: list[pa.Array] = []
     for column in _SCHEMA:
-        known, place = told[column.name], pa.scalar(getattr(origin, column.name, None), column.type)
+        known, place = columns[column.name], pa.scalar(getattr(origin, column.name, None), column.type)
         if place.is_valid or not known:
             known.append(pa.repeat(place, len(events)))
         # Where the line tells it itself, its prefix does not count, and where that does, the file's place does not.
@@ -98,24 +98,24 @@ def _told(heads: Sequence[Head], hits: Mapping[Matcher, list[Hit]]) -> tuple[def
     order = np.argsort(lines, kind="stable")
     around = zip(*map(heads.__getitem__, lines[order].tolist()), strict=True)
     places = pa.array(order)
-    told: defaultdict[str, list[pa.Array]] = defaultdict(list)
+    columns: defaultdict[str, list[pa.Array]] = defaultdict(list)
     for name, values in holes.items():
-        _read(name, pa.array(values).take(places), told)
+        _read(name, pa.array(values).take(places), columns)
     for name, texts in zip(_HEAD, around, strict=True):
-        _read(name, pa.array(texts), told)
-    return told, pa.array(np.repeat(np.arange(len(counts)), counts)[order])
+        _read(name, pa.array(texts), columns)
+    return columns, pa.array(np.repeat(np.arange(len(counts)), counts)[order])
 
 
-def _read(name: str, held: pa.Array, told: Mapping[str, list[pa.Array]]) -> None:
+def _read(name: str, held: pa.Array, filled: Mapping[str, list[pa.Array]]) -> None:
     """Adds to columns what a hole holds; every different text is read once."""
     if name not in TOLD:
-        told[name].append(held.cast(_SCHEMA.field(name).type))
+        filled[name].append(held.cast(_SCHEMA.field(name).type))
         return
     columns, convert = TOLD[name]
     different = held.cast(pa.binary()).dictionary_encode()
     read = [convert(text) for text in different.dictionary.to_pylist()]
     for column, values in zip(columns, zip(*read, strict=True) if len(columns) > 1 else [read], strict=False):
-        told[column].append(pa.array(values, _SCHEMA.field(column).type).take(different.indices))
+        filled[column].append(pa.array(values, _SCHEMA.field(column).type).take(different.indices))
 
 
 def _of_events(events: Iterable[Event], version: KafkaRelease | None) -> dict[str, Sequence[str | None]]:

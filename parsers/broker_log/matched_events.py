@@ -90,8 +90,8 @@ class _Tails(dict[bytes, tuple[bytes | None, bool]]):
         self._layout = layout
 
     def __missing__(self, tail: bytes) -> tuple[bytes | None, bool]:
-        self[tail] = told = self._layout.tail_of(tail)
-        return told
+        self[tail] = found = self._layout.tail_of(tail)
+        return found
 
 
 def find_hits(text: SearchedText, lines: Lines) -> dict[Matcher, list[Hit]]:
@@ -141,9 +141,9 @@ def _detail(text: SearchedText, matcher: Matcher, line: Line, fit: Entry) -> str
     data, (_, begin, stop) = text.data, line
     if matcher.event.whole_message:
         return shortened(data[begin:stop])
-    told = fit.groupdict().get("detail")
+    detail = fit.groupdict().get("detail")
     reason = data[fit.end() : stop].strip()
     next_start = data.find(b"\n", stop) + 1
     if not reason and next_start and not head_pattern(text.layout).match(data, next_start):
         reason = data[next_start : max(data.find(b"\n", next_start), next_start)]
-    return "; ".join(shortened(part) for part in (told, reason) if part) or None
+    return "; ".join(shortened(part) for part in (detail, reason) if part) or None

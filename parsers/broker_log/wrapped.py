@@ -74,10 +74,10 @@ def _json_content(line: bytes) -> bytes | None:
     if not line.startswith(b"{"):
         return None
     try:
-        told = json.loads(line)
+        entry = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    text = next((told[key] for key in ("log", "message", "msg") if isinstance(told.get(key), str)), None)
+    text = next((entry[key] for key in ("log", "message", "msg") if isinstance(entry.get(key), str)), None)
     return None if text is None else text.encode(errors="replace")
 
 

@@ -152,11 +152,11 @@ def _partitions(fields: Fields) -> Partitions:
 
 def _by_id(fields: Fields) -> Partitions:
     """The same in the newer protocol's own records, which know topics by id."""
-    told: list[tuple[str, tuple[int, ...]]] = []
+    partitions: list[tuple[str, tuple[int, ...]]] = []
     for _ in range(fields.count(17) or 0):
-        told.append((fields.uuid(), fields.int32s()))
+        partitions.append((fields.uuid(), fields.int32s()))
         fields.tags()
-    return tuple(told)
+    return tuple(partitions)
 
 
 @dataclass(frozen=True, slots=True)

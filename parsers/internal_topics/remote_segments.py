@@ -62,16 +62,16 @@ def remote_segments(records: Iterable[InternalRecord], origin: Origin, limit: in
         if record.control_type is not None or record.value is None:
             continue
         try:
-            told = _decoded(Cursor(record.value), record.span)
+            decoded = _decoded(Cursor(record.value), record.span)
         except (Malformed, UnknownVersion) as error:
             refusals.append(refuse_record(origin, record, error))
             continue
-        if isinstance(told, RemoteSegment) and told.id not in known and len(known) >= limit:
+        if isinstance(decoded, RemoteSegment) and decoded.id not in known and len(known) >= limit:
             left_out += 1
-        elif isinstance(told, RemoteSegment):
-            known[told.id] = told
-        elif told is not None and told[0] in known:
-            segment, state = told
+        elif isinstance(decoded, RemoteSegment):
+            known[decoded.id] = decoded
+        elif decoded is not None and decoded[0] in known:
+            segment, state = decoded
             known[segment] = replace(known[segment], state=state)
     standing = tuple(segment for segment in known.values() if segment.state == FINISHED)
     return RemoteSegments(standing=standing, refusals=tuple(refusals), left_out=left_out)

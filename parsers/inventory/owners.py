@@ -50,8 +50,8 @@ class Owners:
         own = _words(file, voice)
         if given is not None:
             other = next((word for word in own if word.broker != given), None)
-            told = f"a log of broker {given}, as --log-dir has it"
-            return self._of(file, given) if other is None else _refuse(file, told, str(other))
+            given_by = f"a log of broker {given}, as --log-dir has it"
+            return self._of(file, given) if other is None else _refuse(file, given_by, str(other))
         if len(own) > 1:
             brokers = ", ".join(str(broker) for broker in sorted(word.broker for word in own))
             found = f"lines of brokers {brokers}: {' and '.join(map(str, own))}"
@@ -117,7 +117,7 @@ class Owners:
 
     def _by_directories(self, voice: Voice) -> int | None:
         brokers = {log_dir.broker for log_dir in self.log_dirs}
-        meant = {d.broker for d in self.log_dirs for told in voice.directories if f"/{d.path}".endswith(told)}
+        meant = {d.broker for d in self.log_dirs for directory in voice.directories if f"/{d.path}".endswith(directory)}
         return next(iter(meant)) if len(meant) == 1 and len(brokers) > 1 else None
 
     def _of(self, file: Source, broker: int) -> Source:
@@ -161,11 +161,11 @@ def own_logs(
     owned: list[Source] = []
     refused: list[Refusal] = []
     for file in listed:
-        told = owners.own(file) if file.origin.source in voices else file
-        if isinstance(told, Refusal):
-            refused.append(told)
-            told = replace(file, kind="unknown")
-        owned.append(told)
+        owned_file = owners.own(file) if file.origin.source in voices else file
+        if isinstance(owned_file, Refusal):
+            refused.append(owned_file)
+            owned_file = replace(file, kind="unknown")
+        owned.append(owned_file)
     heard = (_witnesses(file, voices[file.origin.source]) for file in listed if file.origin.source in voices)
     return Owned(files=owned, refusals=refused, witnesses=[word for words_of in heard for word in words_of])
 

@@ -125,8 +125,8 @@ def _sniff(root: Path, origin: Origin, entry: FolderEntry) -> FileKind:
         return kind if entry.size else entry.parsed.kind
     place = locate(root, origin.source)
     head = place if isinstance(place, FileFault) else read_head(place, HEAD)
-    told = kind_by_head(origin.source, head) if isinstance(head, bytes) else "unknown"
-    return told if told != "unknown" else entry.parsed.kind
+    sniffed = kind_by_head(origin.source, head) if isinstance(head, bytes) else "unknown"
+    return sniffed if sniffed != "unknown" else entry.parsed.kind
 
 
 def _refuse_homeless(path: str, owner: Origin, root_name: str) -> Refusal:

@@ -108,8 +108,8 @@ class SaidBefore:
 def _total_time(data: bytes, tail: int) -> int | None:
     """How long a request took, as its line tells."""
     if data.startswith(b"{", _MESSAGE):
-        told = _TOTAL.findall(data, tail)
-        return microseconds(float(told[-1])) if told else None
+        found = _TOTAL.findall(data, tail)
+        return microseconds(float(found[-1])) if found else None
     once = _TEXT_TOTAL.search(data, tail) if data.count(b"totalTime:", tail) == 1 else None
     if once is not None:
         return microseconds(float(once[1]))

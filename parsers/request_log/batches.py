@@ -19,27 +19,27 @@ _FLAGS: Final = {
     "session_start_missing": BEGUN_UNSEEN,
 }  # fmt: skip
 _ROWS: Final[dict[type, Callable[[ToldRows], Rows | None]]] = {
-    SessionGap: lambda told: told.gaps,
-    Fetch: lambda told: told.fetches,
-    Produce: lambda told: told.produces,
+    SessionGap: lambda columns: columns.gaps,
+    Fetch: lambda columns: columns.fetches,
+    Produce: lambda columns: columns.produces,
 }
 
 
-def batches_of(told: ToldRows, origin: Origin, row_class: type) -> Iterator[pa.RecordBatch]:
+def batches_of(columns: ToldRows, origin: Origin, row_class: type) -> Iterator[pa.RecordBatch]:
     """What is told of one of these tables; `fold` was asked for a row for each fetch."""
-    rows = _ROWS[row_class](told)
+    rows = _ROWS[row_class](columns)
     if rows is not None and len(rows):
-        yield _batch(rows, told, origin, row_class)
+        yield _batch(rows, columns, origin, row_class)
 
 
-def _batch(rows: Rows, told: ToldRows, origin: Origin, row_class: type) -> pa.RecordBatch:
+def _batch(rows: Rows, columns: ToldRows, origin: Origin, row_class: type) -> pa.RecordBatch:
     schema = arrow_schema(row_class)
-    names, times = list(told.names), [text.decode() for text in rows.time_texts]
+    names, times = list(columns.names), [text.decode() for text in rows.time_texts]
     of_all = {"cluster_id": origin.cluster_id, "broker": origin.broker, "source": origin.source}
     made: dict[str, pa.Array] = {
         **{name: pa.repeat(pa.scalar(value, schema.field(name).type), len(rows)) for name, value in of_all.items()},
         "time_text": pa.array(times, pa.string()).take(pa.array(rows.rows["line"])),
-        "client_id": pa.array(list(told.texts), pa.string()).take(pa.array(rows.of("client_id"))),
+        "client_id": pa.array(list(columns.texts), pa.string()).take(pa.array(rows.of("client_id"))),
     }
     if row_class is SessionGap:
         made["reason"] = pa.array(REASONS, pa.string()).take(pa.array(rows.rows["reason"]))

@@ -229,8 +229,8 @@ class Blocks:
             else:
                 yield event
         for first, own in groupby(sent, key=attrgetter("span_start")):
-            told = list(own)
-            line_told = positions.line_of(told)
-            self._produces.found.append((line_told, first, told[0].span_end, told[0].time_text.encode()))
+            produces = list(own)
+            produced, sample = positions.line_of(produces), produces[0]
+            self._produces.found.append((produced, first, sample.span_end, sample.time_text.encode()))
         if words is not None and counts.requests == read + 1 and not others:
             self._alike.keep(words, rows)

@@ -117,15 +117,15 @@ def lost_lines(gaps: Rows) -> Iterator[LostLines]:
         yield LostLines(start, end, time, reason == LOST)
 
 
-def fetch_columns(rows: Rows, told: ToldRows) -> dict[str, Sequence[Any]]:
+def fetch_columns(rows: Rows, part: ToldRows) -> dict[str, Sequence[Any]]:
     """Fetches, a column under each name of `FetchTold`: a row at a time would cost as much as reading its line."""
     again = rows.of("times") > 1
     handled, answered = _since(*(rows.of(name) for name in TIMES[:4]))
     last_handled, last_answered = _since(*(np.where(again, rows.of_last(name), NULL) for name in TIMES[:4]))
     return {
-        **_places(rows, told),
+        **_places(rows, part),
         "replica": rows.of("replica").tolist(),
-        "client_id": _texts(rows.of("client_id"), told.texts),
+        "client_id": _texts(rows.of("client_id"), part.texts),
         "session": _numbers(_sessions(rows)),
         "time": _clock(rows),
         "last_time": _clock(rows, last=True),
@@ -145,11 +145,11 @@ def fetch_columns(rows: Rows, told: ToldRows) -> dict[str, Sequence[Any]]:
     }
 
 
-def produce_columns(rows: Rows, told: ToldRows) -> dict[str, Sequence[Any]]:
+def produce_columns(rows: Rows, part: ToldRows) -> dict[str, Sequence[Any]]:
     """The same of produces."""
     handled, answered = _since(*(rows.of(name) for name in TIMES[:4]))
     return {
-        **_places(rows, told),
+        **_places(rows, part),
         "time": _clock(rows),
         "came": _numbers(rows.of("total_time_us")),
         "handled": _numbers(handled),
@@ -159,7 +159,7 @@ def produce_columns(rows: Rows, told: ToldRows) -> dict[str, Sequence[Any]]:
             name: _numbers(rows.of(name))
             for name in ("acks", "error_code", "base_offset", "log_start_offset", "records_size")
         },
-        "client_id": _texts(rows.of("client_id"), told.texts),
+        "client_id": _texts(rows.of("client_id"), part.texts),
         "start": rows.of("span_start").tolist(),
         "end": rows.of("span_end").tolist(),
         "left_out": [0] * len(rows),
@@ -185,11 +185,11 @@ def without_repetitions(rows: Rows) -> Rows:
         places = places[column[order[places]] == column[order[places - 1]]]
     starts = np.delete(np.arange(len(order)), places)
     first, end = order[starts], order[np.append(starts[1:], len(order)) - 1]
-    told, last = rows.rows, rows.rows["last"][end]
-    counts = {name: np.add.reduceat(told[name][order], starts) for name in ("times", "waits")}
-    ends = {"last": np.where((last < 0) & (end != first), told["line"][end], last)}
+    every, last = rows.rows, rows.rows["last"][end]
+    counts = {name: np.add.reduceat(every[name][order], starts) for name in ("times", "waits")}
+    ends = {"last": np.where((last < 0) & (end != first), every["line"][end], last)}
     kept = np.argsort(first)
-    columns = {name: column[first] for name, column in told.items()} | counts | ends
+    columns = {name: column[first] for name, column in every.items()} | counts | ends
     return replace(rows, rows={name: column[kept] for name, column in columns.items()})
 
 
@@ -240,9 +240,9 @@ def _codes(rows: Rows) -> dict[str, Integers]:
     return {"topic": name, "topic_id": name, "client_id": rows.of("client_id"), "time": rows.of("time")}
 
 
-def _places(rows: Rows, told: ToldRows) -> dict[str, Sequence[Any]]:
+def _places(rows: Rows, part: ToldRows) -> dict[str, Sequence[Any]]:
     """Topic, topic id and partition; an empty name is none."""
-    spelt = [(topic or None, topic_id or None) for topic, topic_id in told.names]
+    spelt = [(topic or None, topic_id or None) for topic, topic_id in part.names]
     named = [spelt[code] for code in rows.of("name").tolist()]
     return {
         "topic": [topic for topic, _ in named],
@@ -262,9 +262,9 @@ def _numbers(column: Integers) -> list[int | None]:
         return list(column.tolist())
     if untold.all():
         return [None] * len(column)
-    told = column.astype(object)
-    told[untold] = None
-    return list(told.tolist())
+    values = column.astype(object)
+    values[untold] = None
+    return list(values.tolist())
 
 
 def _clock(rows: Rows, *, last: bool = False) -> Sequence[int | str | None]:

@@ -143,8 +143,8 @@ def _asked(body: Struct) -> tuple[AskedPartition, ...]:
         partitions = structs(topic, "partitions")
         name = _named(topic) if partitions else ("", "")
         for partition in partitions:
-            number, *told = _ASKED.of(partition)
-            asked.append(AskedPartition(_key(name, number), *told))
+            number, *values = _ASKED.of(partition)
+            asked.append(AskedPartition(_key(name, number), *values))
     return tuple(asked)
 
 
@@ -225,17 +225,17 @@ def line_of(call: FetchCall) -> typed.FetchLine:
     )  # fmt: skip
 
 
-def _asked_of(told: AskedPartition) -> typed.FetchPartition:
-    return typed.FetchPartition(told.key.partition, *map(_number, told[1:]))
+def _asked_of(partition: AskedPartition) -> typed.FetchPartition:
+    return typed.FetchPartition(partition.key.partition, *map(_number, partition[1:]))
 
 
-def _answered_of(told: AnsweredPartition) -> typed.FetchedPartition:
-    error, watermark, stable, start, epoch, end, leader, leader_epoch, size = map(_number, told[1:])
+def _answered_of(partition: AnsweredPartition) -> typed.FetchedPartition:
+    error, watermark, stable, start, epoch, end, leader, leader_epoch, size = map(_number, partition[1:])
     return typed.FetchedPartition(
-        told.key.partition, error, watermark, stable, start, typed.Diverging(epoch, end),
+        partition.key.partition, error, watermark, stable, start, typed.Diverging(epoch, end),
         typed.Leader(leader, leader_epoch), size,
     )  # fmt: skip
 
 
-def _number(told: int | None) -> int:
-    return typed.NULL if told is None else told
+def _number(value: int | None) -> int:
+    return typed.NULL if value is None else value

@@ -57,8 +57,8 @@ class Rows:
 
     def of(self, column: str) -> Integers:
         """A column, of the rows or of their lines."""
-        told = self.rows.get(column)
-        return self.lines[column][self.rows["line"]] if told is None else told
+        values = self.rows.get(column)
+        return self.lines[column][self.rows["line"]] if values is None else values
 
     def of_last(self, column: str) -> Integers:
         """The same of the last line that each row stands for; NULL where it stands for one."""

@@ -83,11 +83,11 @@ class Entries:
 
     def restore(self, partitions: Mapping[int, Cached | None]) -> None:
         """Partitions as they were before the first line."""
-        told = sorted(partitions.items(), key=lambda one: one[0])
+        in_order = sorted(partitions.items(), key=lambda one: one[0])
         places = self.places(
-            np.array([code for code, _ in told], dtype=np.int64), np.zeros(len(told), dtype=np.bool_)
+            np.array([code for code, _ in in_order], dtype=np.int64), np.zeros(len(in_order), dtype=np.bool_)
         )
-        for place, (_, cached) in zip(places.tolist(), told, strict=True):
+        for place, (_, cached) in zip(places.tolist(), in_order, strict=True):
             if cached is None:
                 continue
             self.present[place] = True

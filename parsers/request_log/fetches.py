@@ -29,9 +29,9 @@ def fetch_rows(
 def _rows(parts: Iterable[ToldRows], origin: Origin) -> Iterator[Fetch | SessionGap]:
     """The rows of some lines by line, gaps in front of what they leave in doubt."""
     sides: list[list[tuple[int, Fetch | SessionGap]]] = [[], []]
-    for told in parts:
-        for side, row_class, rows in ((sides[0], SessionGap, told.gaps), (sides[1], Fetch, told.fetches)):
-            for batch in batches_of(told, origin, row_class):
+    for part in parts:
+        for side, row_class, rows in ((sides[0], SessionGap, part.gaps), (sides[1], Fetch, part.fetches)):
+            for batch in batches_of(part, origin, row_class):
                 lines = [] if rows is None else rows.rows["line"].tolist()
                 side.extend(zip(lines, from_arrow(batch, row_class), strict=True))
     yield from (row for _, row in merge(*sides, key=itemgetter(0)))

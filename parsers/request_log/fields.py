@@ -39,17 +39,17 @@ class Numbers:
 
     def of(self, struct: Struct) -> tuple[int | None, ...]:
         """The numbers of a struct; null where it has none of the names."""
-        told = tuple(struct)
-        values = tuple(map(cast("Any", struct).get, self._kept.get(told) or self._found(told)))
+        names = tuple(struct)
+        values = tuple(map(cast("Any", struct).get, self._kept.get(names) or self._found(names)))
         for value, bound, first in zip(values, self._bounds, self._firsts, strict=True):
             if value is not None and not (type(value) is int and -bound <= value < bound):
                 raise WrongShape(f"a number for {first}")
         return values
 
-    def _found(self, told: tuple[str, ...]) -> tuple[object, ...]:
-        names = tuple(next((name for name in names if name in told), _NOBODY) for names in self._names)
+    def _found(self, shape: tuple[str, ...]) -> tuple[object, ...]:
+        names = tuple(next((name for name in names if name in shape), _NOBODY) for names in self._names)
         if len(self._kept) < _SHAPES:
-            self._kept[told] = names
+            self._kept[shape] = names
         return names
 
 

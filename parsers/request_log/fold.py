@@ -83,10 +83,10 @@ def _named(calls: Calls, touched: Touched, kept: Kept, known: Known, words: Word
     """Partitions that a side names, and what their session knows of the other side."""
     asked, answered = np.full((2, len(touched.line)), -1)
     asked[kept.rows], answered[kept.rows] = known.asked, known.answered
-    told = np.flatnonzero((touched.asked >= 0) | (touched.answered >= 0))
-    line, key, own, given = (column[told] for column in touched[:4])
+    rows = np.flatnonzero((touched.asked >= 0) | (touched.answered >= 0))
+    line, key, own, given = (column[rows] for column in touched[:4])
     session = (calls.life[line] >= 0) & ~calls.opens[line]
-    asked, answered = np.where(session, asked[told], -1), np.where(session, answered[told], -1)
+    asked, answered = np.where(session, asked[rows], -1), np.where(session, answered[rows], -1)
     unasked, ungiven = own < 0, given < 0
     doubted = calls.doubted[line]
     stale = (unasked & (asked != -1) & (doubted > words.asked_at[asked])) | (
@@ -97,7 +97,7 @@ def _named(calls: Calls, touched: Touched, kept: Kept, known: Known, words: Word
         + calls.unseen[line] * BEGUN_UNSEEN + ungiven * UNCHANGED
     )  # fmt: skip
     return RowsToBe(
-        line, np.full(len(told), -1), np.ones(len(told), dtype=np.int64), calls.waited[line].astype(np.int64), key,
+        line, np.full(len(rows), -1), np.ones(len(rows), dtype=np.int64), calls.waited[line].astype(np.int64), key,
         np.where(unasked, asked, own), np.where(ungiven, answered, given), flags,
         np.where(unasked, ANSWERED_ONLY + given, own),
     )  # fmt: skip

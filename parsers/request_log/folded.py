@@ -91,16 +91,16 @@ class Folded:
         if gaps:
             number, reason, lost = (integers(column) for column in zip(*gaps, strict=True))
             holes = {"line": number, "reason": reason, "lost": lost, "last": np.full(len(gaps), -1)}
-            told = Rows(lines=heads, time_texts=lines.time_texts, rows=holes)
-            yield ToldRows(gaps=told, texts=self._texts, names=self._topics.names)
+            at_lines = Rows(lines=heads, time_texts=lines.time_texts, rows=holes)
+            yield ToldRows(gaps=at_lines, texts=self._texts, names=self._topics.names)
         ranks = None if self._runs else self._ranks()
         for rows in fold(calls, asked, forgotten, answered, self._entries, ranks):
             yield ToldRows(fetches=self._rows(lines, rows), texts=self._texts, names=self._topics.names)
 
     def _steps(self, lines: Joined) -> tuple[Calls, list[tuple[int, int, int]]]:
         heads, endpoints = lines.heads, map(self._endpoints.__getitem__, lines.connections)
-        session, *told = (heads[name].tolist() for name in _OF_SESSIONS)
-        began, steps = self._lives.steps(zip(zip(endpoints, session, strict=True), *told, strict=True))
+        session, *of_sessions = (heads[name].tolist() for name in _OF_SESSIONS)
+        began, steps = self._lives.steps(zip(zip(endpoints, session, strict=True), *of_sessions, strict=True))
         life, inherited = integers(steps.life), [life for life, base in steps.based.items() if base is Base.INHERITED]
         asker = ("answered", "replica", "client_id", "min_bytes")
         calls = Calls(
@@ -148,11 +148,11 @@ class Folded:
             rows.line * 2 * ANSWERED_ONLY + np.where(rows.asked < 0, ANSWERED_ONLY + rows.answered, rows.asked)
         )
         asked_at, answered_at = rows.asked[order], rows.answered[order]
-        told = {"line": rows.line[order], "last": np.full(len(order), -1), "key": rows.key[order]}
-        told["records_size"] = np.append(sent.values[:, 0], NULL)[asked_at]
+        columns = {"line": rows.line[order], "last": np.full(len(order), -1), "key": rows.key[order]}
+        columns["records_size"] = np.append(sent.values[:, 0], NULL)[asked_at]
         for name, column in zip(_WRITTEN, written.values.T, strict=True):
-            told[name] = np.append(column, NULL)[answered_at]
-        return self._rows(lines, told)
+            columns[name] = np.append(column, NULL)[answered_at]
+        return self._rows(lines, columns)
 
     def sessions(self) -> SessionState:
         """What has become of every session, once all is told."""

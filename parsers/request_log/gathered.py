@@ -121,24 +121,24 @@ def fetches_in(taken: Taken[FetchLine], texts: Codes[str | None], topics: Topics
     requests = [line.request for line in lines]
     answers = [line.response or _UNANSWERED for line in lines]
     given_up = [
-        told.forgettenTopicsData if told.forgottenTopicsData is UNSET else told.forgottenTopicsData for told in requests
+        ask.forgettenTopicsData if ask.forgottenTopicsData is UNSET else ask.forgottenTopicsData for ask in requests
     ]
     rows = [
         _fetch(
             start, end, texts[header.clientId], header.correlationId, header.requestApiVersion,
-            told.replicaId if state is None else state.replicaId, NULL if state is None else state.replicaEpoch,
-            told.minBytes, told.sessionId, told.epoch if told.sessionEpoch == NULL else told.sessionEpoch,
+            ask.replicaId if state is None else state.replicaId, NULL if state is None else state.replicaEpoch,
+            ask.minBytes, ask.sessionId, ask.epoch if ask.sessionEpoch == NULL else ask.sessionEpoch,
             answer.sessionId, answer.errorCode, answer is not _UNANSWERED,
             (state is not None) + (line.clientInformation is not None) + len(answer.nodeEndpoints),
             line.totalTimeMs, line.requestQueueTimeMs, line.localTimeMs, line.remoteTimeMs, line.responseQueueTimeMs,
             line.sendTimeMs,
         )
-        for line, start, end, told, answer in zip(lines, taken.starts, taken.ends, requests, answers, strict=True)
+        for line, start, end, ask, answer in zip(lines, taken.starts, taken.ends, requests, answers, strict=True)
         for header in (line.requestHeader,)
-        for state in (told.replicaState,)
+        for state in (ask.replicaState,)
     ]  # fmt: skip
-    asked = [told.topics for told in requests]
-    answered = [told.responses for told in answers]
+    asked = [ask.topics for ask in requests]
+    answered = [answer.responses for answer in answers]
     sides = _asked(asked, topics), _given_up(given_up, topics), _answered(answered, topics)
     return _gathered(_OF_FETCHES, rows, taken, [line.connection for line in lines], sides)
 
@@ -147,14 +147,14 @@ def produces_in(taken: Taken[ProduceLine], texts: Codes[str | None], topics: Top
     """Produces in columns: what is sent, what is written."""
     rows = [
         _produce(
-            start, end, texts[header.clientId], header.correlationId, header.requestApiVersion, told.acks,
-            NULL if told.transactionalId is UNSET else told.transactionalId is not None,
+            start, end, texts[header.clientId], header.correlationId, header.requestApiVersion, request.acks,
+            NULL if request.transactionalId is UNSET else request.transactionalId is not None,
             answer is not _NOT_WRITTEN, (line.clientInformation is not None) + len(answer.nodeEndpoints),
             line.totalTimeMs, line.requestQueueTimeMs, line.localTimeMs, line.remoteTimeMs, line.responseQueueTimeMs,
             line.sendTimeMs,
         )
         for line, start, end in zip(taken.lines, taken.starts, taken.ends, strict=True)
-        for header, told, answer in ((line.requestHeader, line.request, line.response or _NOT_WRITTEN),)
+        for header, request, answer in ((line.requestHeader, line.request, line.response or _NOT_WRITTEN),)
     ]  # fmt: skip
     sent = [line.request.topicData for line in taken.lines]
     written = [(line.response or _NOT_WRITTEN).responses for line in taken.lines]
@@ -169,11 +169,11 @@ def _gathered(
     sides: Sequence[NamedSide],
 ) -> Gathered:
     """Each row tells behind its names how many other structs there are, then durations."""
-    told, width = table(rows, len(names) + 1 + len(TIMES)), len(names) + 1
+    columns, width = table(rows, len(names) + 1 + len(TIMES)), len(names) + 1
     # A line is a struct, and so are its header, its request and its answer.
-    structs = 3 * len(rows) + int(told[:, width - 2 : width].sum()) + sum(map(_structs, sides))
-    durations = told[:, width:].view(np.float64)
-    return Gathered(names, told[:, :width], durations, taken.time_texts, connections, sides, structs)
+    structs = 3 * len(rows) + int(columns[:, width - 2 : width].sum()) + sum(map(_structs, sides))
+    durations = columns[:, width:].view(np.float64)
+    return Gathered(names, columns[:, :width], durations, taken.time_texts, connections, sides, structs)
 
 
 def _structs(side: NamedSide) -> int:

@@ -28,9 +28,9 @@ def alter_partition(request: Request, origin: Origin) -> Iterator[IsrRequest]:
     for _, name, state in _partitions(request.answer or _NONE):
         error = i16(state, "errorCode")
         # The zeros beside an error are no state.
-        told = state if error == 0 else {"partitionIndex": state.get("partitionIndex")}
+        answered_state = state if error == 0 else {"partitionIndex": state.get("partitionIndex")}
         isr = integers(state, "isr") if error == 0 else None
-        yield _row(head, "ALTER_PARTITION", name, told, (sender, epoch), isr=isr, error=error, answered=True)
+        yield _row(head, "ALTER_PARTITION", name, answered_state, (sender, epoch), isr=isr, error=error, answered=True)
 
 
 def _proposed(state: Struct) -> tuple[int, ...] | None:

@@ -53,9 +53,9 @@ def joined(parts: Sequence[Gathered]) -> Joined:
 def _named(parts: Sequence[NamedSide]) -> NamedPartitions:
     sizes = np.concatenate([side.sizes for side in parts])
     topics = np.concatenate([side.topics for side in parts])
-    told = np.concatenate([side.parts for side in parts])
+    values = np.concatenate([side.parts for side in parts])
     line = np.repeat(np.repeat(np.arange(len(sizes)), sizes), topics[:, 1])
-    return NamedPartitions(line, np.repeat(topics[:, 0], topics[:, 1]), told[:, 0], told[:, 1:])
+    return NamedPartitions(line, np.repeat(topics[:, 0], topics[:, 1]), values[:, 0], values[:, 1:])
 
 
 def _in_order(lines: Joined, order: Integers) -> Joined:

@@ -139,18 +139,18 @@ def known_to(kept: Kept, words: Words, sides: tuple[int, int]) -> Known:
     place = np.arange(len(kept.rows))
     first = np.maximum.accumulate(np.where(kept.begins, place, 0))
     forgot = np.maximum.accumulate(np.where(kept.forgotten, place, -1))
-    told, here = list[Integers](), list[Flags]()
+    words_at, here = list[Integers](), list[Flags]()
     for own, at, size in ((kept.asked, words.asked_at, sides[0]), (kept.answered, words.answered_at, sides[1])):
         last = np.maximum.accumulate(np.where(own >= 0, place, -1))
         carried = size + kept.places[kept.group]
         before = np.where((forgot >= first) | (at[carried] == NULL), -1, carried)
         word = np.where(last >= first, np.where(last > np.where(forgot >= first, forgot, -1), own[last], -1), before)
-        told.append(word)
+        words_at.append(word)
         here.append((last >= first) | (forgot >= first))
     # An error is not kept: the broker states the partition again as soon as it can.
-    error = words.answered[told[1], ERROR]
-    told[1] = np.where((error == NULL) | (error == 0), told[1], -1)
-    return Known(told[0], told[1], here[0], here[1])
+    error = words.answered[words_at[1], ERROR]
+    words_at[1] = np.where((error == NULL) | (error == 0), words_at[1], -1)
+    return Known(words_at[0], words_at[1], here[0], here[1])
 
 
 def leave(entries: Entries, kept: Kept, known: Known, words: Words) -> None:

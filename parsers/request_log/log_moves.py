@@ -22,9 +22,9 @@ _EVENT: Final[Mapping[str, None]] = dict.fromkeys(
 )  # fmt: skip
 
 
-def _event(request: Request, origin: Origin, api: RequestApi, **told: str | int | bool | None) -> RequestEvent:
+def _event(request: Request, origin: Origin, api: RequestApi, **fields: str | int | bool | None) -> RequestEvent:
     """A row in which everything not told is null."""
-    return RequestEvent(**head_of(request, origin), api=api, **{**_EVENT, **told})  # type: ignore[arg-type]
+    return RequestEvent(**head_of(request, origin), api=api, **{**_EVENT, **fields})  # type: ignore[arg-type]
 
 
 def stop_replica(request: Request, origin: Origin) -> Iterator[RequestEvent]:

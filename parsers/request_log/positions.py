@@ -113,17 +113,17 @@ def _by_place(topics: Sequence[Struct], lists: tuple[str, ...]) -> dict[Place, S
 
 def line_of(rows: Sequence[Produce]) -> ProduceLine:
     """The rows of a produce that the grammar read, as other produces are told."""
-    told = rows[0]
-    header = ProduceHeader(_number(told.api_version), "PRODUCE", _number(told.correlation_id), told.client_id)
-    transactional = UNSET if told.transactional is None else "" if told.transactional else None
+    sample = rows[0]
+    header = ProduceHeader(_number(sample.api_version), "PRODUCE", _number(sample.correlation_id), sample.client_id)
+    transactional = UNSET if sample.transactional is None else "" if sample.transactional else None
     sent = [
         SentTopic(row.topic or "", row.topic_id or "", [SentPartition(row.partition or 0, _number(row.records_size))])
         for row in rows
     ]
     written = [WrittenTopic(row.topic or "", row.topic_id or "", [_written(row)]) for row in rows]
     return ProduceLine(
-        "", *(UNKNOWN if time is None else time / 1000 for time in times_of(told)),
-        requestHeader=header, request=ProduceAsked(_number(told.acks), transactional, sent),
+        "", *(UNKNOWN if time is None else time / 1000 for time in times_of(sample)),
+        requestHeader=header, request=ProduceAsked(_number(sample.acks), transactional, sent),
         response=ProduceAnswered(written),
     )  # fmt: skip
 
@@ -141,5 +141,5 @@ def times_of(row: Fetch | Produce) -> Times:
     )  # fmt: skip
 
 
-def _number(told: int | None) -> int:
-    return NULL if told is None else told
+def _number(value: int | None) -> int:
+    return NULL if value is None else value

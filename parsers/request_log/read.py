@@ -197,13 +197,13 @@ def line_events(
     line: Line, origin: Origin, layout: Layout, counts: LineCounts, apis: Collection[str] = EVERY_API
 ) -> Sequence[Event]:
     """What one line tells, and those that begin inside it; requests of other kinds than `apis` tell nothing."""
-    told, rest = _up_to_a_tear(line, origin, layout, counts, apis)
+    events, rest = _up_to_a_tear(line, origin, layout, counts, apis)
     if rest is None:
-        return told
-    every = [*told]
+        return events
+    every = [*events]
     for _ in range(TORN_LIMIT - 1):
-        told, rest = _up_to_a_tear(rest, origin, layout, counts, apis)
-        every += told
+        events, rest = _up_to_a_tear(rest, origin, layout, counts, apis)
+        every += events
         if rest is None:
             return every
     return [*every, _too_large(rest, origin, counts)]

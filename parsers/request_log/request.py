@@ -97,10 +97,10 @@ def _parse_json(message: str, time_text: str, start: int, end: int) -> Request:
 
 
 def _json_times(line: Struct) -> Times:
-    told = [line.get(name) for name in _TIME_NAMES]
-    if set(map(type, told)) <= {float, int}:
-        return Times._make([round(time * 1000) if 0 <= time < 1e15 else None for time in told])  # type: ignore[operator]
-    return Times._make(map(microseconds, told))
+    values = [line.get(name) for name in _TIME_NAMES]
+    if set(map(type, values)) <= {float, int}:
+        return Times._make([round(time * 1000) if 0 <= time < 1e15 else None for time in values])  # type: ignore[operator]
+    return Times._make(map(microseconds, values))
 
 
 def _parse_text(message: str, time_text: str, start: int, end: int) -> Request:
@@ -137,9 +137,9 @@ def text_times(tail: str) -> Times:
 
     Where a name stands twice, as a client may call itself after one, its last value counts.
     """
-    told = TIMES_IN_ORDER.search(tail)
-    if told is not None and all(tail.count(name) == 1 for name in _NAMED_ONCE):
-        return Times(*(microseconds(float(value)) for value in told.groups()))
+    in_order = TIMES_IN_ORDER.search(tail)
+    if in_order is not None and all(tail.count(name) == 1 for name in _NAMED_ONCE):
+        return Times(*(microseconds(float(value)) for value in in_order.groups()))
     times = {name: microseconds(float(value)) for name, value in _TAIL_TIMES.findall(tail)}
     return Times(*(times.get(name) for name in TIMES))
 

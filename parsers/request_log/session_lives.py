@@ -83,7 +83,7 @@ class Lives:
     def steps(self, calls: Iterable[Call]) -> tuple[int, Steps]:
         """What fetches do, one after the other; and the moment at which the first of them begins."""
         began, opened, full = self._line * MOMENTS, self.open.get, Base.FULL
-        lives, doubted, based, gaps = told = Steps([], [], {}, [])
+        lives, doubted, based, gaps = steps = Steps([], [], {}, [])
         for call in calls:
             key, epoch, error, answer, answered = call
             life = opened(key)
@@ -98,7 +98,7 @@ class Lives:
             if life.base is not full:
                 based[life.number] = life.base
         self._line += len(lives)
-        return began, told
+        return began, steps
 
     def _step(self, call: Call, place: tuple[int, int], gaps: Gaps) -> Life:
         """What a fetch does to its session, at a line and its moment."""

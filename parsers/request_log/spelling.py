@@ -213,9 +213,9 @@ def _part(data: bytes, headed: type[Header]) -> _Part | None:
 
 def _size(records: re.Match[bytes]) -> bytes:
     """A partition's header goes on to the size of its records: they are one struct. An odd text leaves its line odd."""
-    text, told = records.groups()
-    if told is not None:
-        return b",record_set=" + told
+    text, records_text = records.groups()
+    if records_text is not None:
+        return b",record_set=" + records_text
     if text in (b"[]", b"null"):
         return b",record_set=0"
     if not text.isascii():

@@ -37,8 +37,8 @@ def traced_rows(parts: Sequence[FilePart], request: TableRequest) -> Iterator[pa
     """Fetches, from request logs and from tables."""
     for part in parts:
         if part.kind == "trace-table":
-            told = _trace_rows(part, request)
-            yield from batches_of((row for row in told if isinstance(row, Fetch)), Fetch)
+            rows = _trace_rows(part, request)
+            yield from batches_of((row for row in rows if isinstance(row, Fetch)), Fetch)
         else:
             yield from fetch_rows((part,), request)
 

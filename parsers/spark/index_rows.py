@@ -15,8 +15,8 @@ from parsers.tables import IndexEntry
 
 def beside_their_segment(rows: Sequence[IndexEntry], data: bytes, part: FilePart, root: Path) -> tuple[IndexEntry, ...]:
     """The rows of an index, those that its segment contradicts marked; the segment is read for it."""
-    told = {one.place: one.flaw for one in _contradictions(data, part, root)}
-    return tuple(replace(row, contradiction=told[row.span_start]) if row.span_start in told else row for row in rows)
+    flaws = {one.place: one.flaw for one in _contradictions(data, part, root)}
+    return tuple(replace(row, contradiction=flaws[row.span_start]) if row.span_start in flaws else row for row in rows)
 
 
 def _contradictions(data: bytes, part: FilePart, root: Path) -> Iterator[ContradictedEntry]:

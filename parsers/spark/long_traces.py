@@ -69,11 +69,11 @@ def _numbered(spark: SparkSession, count: int) -> DataFrame:
 
 
 def _state_batch(rows: Iterable[tuple[str, int, SessionState]]) -> pa.RecordBatch:
-    told = [
+    states = [
         {"source": source, "place": place, "sessions": pickle.dumps(sessions, protocol=pickle.HIGHEST_PROTOCOL)}
         for source, place, sessions in rows
     ]
-    return pa.RecordBatch.from_pylist(told, schema=_STATES)
+    return pa.RecordBatch.from_pylist(states, schema=_STATES)
 
 
 def _sessions(content: bytes) -> SessionState:

@@ -43,7 +43,7 @@ _ROWS: Final = 1 << 14
 def event_rows(parts: Sequence[FilePart], request: TableRequest) -> Iterator[pa.RecordBatch]:
     """Events of broker logs."""
     for part in parts:
-        yield from (timed(told.events, request) for told in _broker_log(part, request) if told.events.num_rows)
+        yield from (timed(stretch.events, request) for stretch in _broker_log(part, request) if stretch.events.num_rows)
 
 
 def setting_rows(parts: Sequence[FilePart], request: TableRequest) -> Iterator[pa.RecordBatch]:
@@ -52,8 +52,8 @@ def setting_rows(parts: Sequence[FilePart], request: TableRequest) -> Iterator[p
         if part.kind in SMALL:
             yield from (timed(rows, request) for rows in small_rows([part], request))
             continue
-        told = (told.settings for told in _broker_log(part, request, settings=True))
-        yield from (timed(settings, request) for settings in told if settings.num_rows)
+        printed = (stretch.settings for stretch in _broker_log(part, request, settings=True))
+        yield from (timed(settings, request) for settings in printed if settings.num_rows)
 
 
 def timed(rows: pa.RecordBatch, request: TableRequest) -> pa.RecordBatch:
@@ -98,9 +98,9 @@ def fetch_rows(
 ) -> Iterator[pa.RecordBatch]:
     """Fetches with their sessions rebuilt, file by file; `before` holds the sessions that a first part goes on with."""
     for part in parts:
-        for told in _trace(part, request, frozenset(("FETCH",)), before).read():
-            if isinstance(told, ToldRows):
-                yield from batches_in(told, part.origin, request.row_class)
+        for piece in _trace(part, request, frozenset(("FETCH",)), before).read():
+            if isinstance(piece, ToldRows):
+                yield from batches_in(piece, part.origin, request.row_class)
 
 
 REQUESTS: Final = {
@@ -119,11 +119,11 @@ def request_rows(parts: Sequence[FilePart], request: TableRequest) -> Iterator[p
     """Requests other than fetches."""
     for part in parts:
         rows = list[object]()
-        for told in _trace(part, request, REQUESTS[request.table]).read():
-            if isinstance(told, ToldRows):
-                yield from batches_in(told, part.origin, request.row_class)
-            elif isinstance(told, request.row_class):
-                rows.append(told)
+        for piece in _trace(part, request, REQUESTS[request.table]).read():
+            if isinstance(piece, ToldRows):
+                yield from batches_in(piece, part.origin, request.row_class)
+            elif isinstance(piece, request.row_class):
+                rows.append(piece)
             if len(rows) > _ROWS:
                 yield from batches_of(rows, request.row_class)
                 rows = []
@@ -190,8 +190,8 @@ def _directory(parts: Sequence[FilePart]) -> Origin:
 def told_refusals(part: FilePart, request: TableRequest) -> Iterator[Refusal]:
     """What could not be read of a log over time."""
     if part.kind == "request-log":
-        told = _trace(part, request, EVERY_API).read()
-        yield from (each for each in told if isinstance(each, Refusal))
+        read = _trace(part, request, EVERY_API).read()
+        yield from (each for each in read if isinstance(each, Refusal))
     else:
         for stretch in _broker_log(part, request):
             yield from stretch.refusals
