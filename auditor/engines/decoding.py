@@ -25,7 +25,8 @@ class Decoding:
         self._decoded += len(batches)
         for (row, entry), sound in zip(batches, self._prover.proves([entry for _, entry in batches]), strict=True):
             refusals = () if sound else decode_entry(entry, origin, row["span_start"]).refusals
-            self._broken.extend(_undecodable(told, row["base_offset"], row["last_offset"]) for told in refusals[:1])
+            offsets = row["base_offset"], row["last_offset"]
+            self._broken.extend(_undecodable(refusal, *offsets) for refusal in refusals[:1])
 
     def told(self, facts: LogFacts) -> LogFacts:
         """The facts with what decoding has shown."""

@@ -59,10 +59,10 @@ class HeldIndexes:
         self._add(IndexFacts(ascending=ascending(headers), first_end=first, last_end=last))
         whole = headers["span_end"][headers.num_rows - 1].as_py() == piece.size
         for index in self._open[1]:
-            told = [*held_against(index.slots, headers)]
+            contradicted = [*held_against(index.slots, headers)]
             if whole:
-                told += beyond(index.slots, piece.size, last + 1)
-            faults = tuple(index.fault(one) for one in told)
+                contradicted += beyond(index.slots, piece.size, last + 1)
+            faults = tuple(index.fault(one) for one in contradicted)
             if index.slots.kind == "transaction":
                 faults += self._of_markers(index, chunk)
             if faults and index.slots.kind == "offset":
@@ -77,8 +77,8 @@ class HeldIndexes:
 
     def _of_markers(self, index: _Index, chunk: SegmentChunk) -> tuple[IndexFault, ...]:
         """What markers say against the index; aborts that it leaves out are told apart."""
-        told = decided_otherwise(index.slots, chunk.headers, chunk.bytes_of)
-        faults = [index.fault(one) for one in told]
+        contradicted = decided_otherwise(index.slots, chunk.headers, chunk.bytes_of)
+        faults = [index.fault(one) for one in contradicted]
         left_out = [fault for fault in faults if fault.flaw == "no entry"]
         if left_out:
             self._add(IndexFacts(aborts=kept(left_out, KEEP_ABORTS)))
@@ -125,16 +125,16 @@ class _Index:
         end = min(place + self.slots.width, self._file.size)
         return Span(source=self._file.source, start=place, end=end)
 
-    def fault(self, told: ContradictedEntry) -> IndexFault:
+    def fault(self, contradicted: ContradictedEntry) -> IndexFault:
         """A contradiction with its address."""
         return IndexFault(
             kind=self.slots.kind,
-            flaw=told.flaw,
+            flaw=contradicted.flaw,
             segment_base_offset=self._file.base_offset or 0,
-            offset=told.offset,
-            found=told.found,
-            span=self._span(told.place),
-            at_the_end=told.at_the_end,
+            offset=contradicted.offset,
+            found=contradicted.found,
+            span=self._span(contradicted.place),
+            at_the_end=contradicted.at_the_end,
         )
 
 
@@ -151,8 +151,8 @@ def _by_itself(index: _Index, *, empty: bool) -> IndexFacts:
     )
 
 
-def _faults(index: _Index, told: Iterable[ContradictedEntry]) -> Iterator[IndexFault]:
-    return (index.fault(one) for one in told)
+def _faults(index: _Index, contradicted: Iterable[ContradictedEntry]) -> Iterator[IndexFault]:
+    return (index.fault(one) for one in contradicted)
 
 
 def _refused(refusal: Refusal, base_offset: int, *, kind: Piece) -> IndexFault:

@@ -51,9 +51,9 @@ def _read_apart(read: Reading, unit: ReadUnit, error: Exception) -> Sequence[Fac
     failed = failed or dict.fromkeys(unit.pieces, error)
     refusals = [unforeseen(unit, piece, reason) for piece, reason in failed.items()]
     rest = replace(unit, pieces=tuple(piece for piece in unit.pieces if piece not in failed))
-    told = () if not rest.pieces and unit.kind != "directory" else read_or_refused(read, rest)
+    facts = () if not rest.pieces and unit.kind != "directory" else read_or_refused(read, rest)
     epochs = next((piece for piece in failed if piece.kind == "leader-epoch-checkpoint"), None)
-    return (*_with_refusals(unit, told, refusals, epochs), *_gaps(unit, refusals))
+    return (*_with_refusals(unit, facts, refusals, epochs), *_gaps(unit, refusals))
 
 
 def _failure(read: Reading, unit: ReadUnit, piece: Piece) -> Exception | None:
@@ -68,20 +68,20 @@ def _failure(read: Reading, unit: ReadUnit, piece: Piece) -> Exception | None:
 
 
 def _with_refusals(
-    unit: ReadUnit, told: Sequence[Fact], refusals: Sequence[Refusal], epochs: Piece | None
+    unit: ReadUnit, facts: Sequence[Fact], refusals: Sequence[Refusal], epochs: Piece | None
 ) -> Sequence[Fact]:
     """A replica's small files are told with it, all others for themselves."""
     if unit.kind == "log":
         log = LogFacts(unread=tuple(map(_unread_bytes, refusals)), unread_count=len(refusals))
         return (replica_fact(unit, log=log, bytes_seen=unit.bytes, bytes_read=unit.bytes),)
-    if unit.kind != "directory" or not told or told[0].directory is None:
-        return (*told, unread_fact(unit, refusals))
-    own = told[0].directory
+    if unit.kind != "directory" or not facts or facts[0].directory is None:
+        return (*facts, unread_fact(unit, refusals))
+    own = facts[0].directory
     unread = (*own.refusals, *(unread_file(refusal) for refusal in refusals))
     epoch_file = own.epoch_file
     if epochs is not None:
         epoch_file = EpochFile(state="unreadable", span=Span(source=epochs.source, start=0, end=epochs.size))
-    return (replace(told[0], directory=replace(own, refusals=unread, epoch_file=epoch_file)), *told[1:])
+    return (replace(facts[0], directory=replace(own, refusals=unread, epoch_file=epoch_file)), *facts[1:])
 
 
 def _gaps(unit: ReadUnit, refusals: Sequence[Refusal]) -> Sequence[Fact]:

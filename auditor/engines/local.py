@@ -25,7 +25,7 @@ def run(
     reader: UnitReader | None = None,
 ) -> Iterator[PartitionVerdict]:
     """Verdicts partition by partition; only one partition's facts and the log dirs' claims are held at a time."""
-    told_facts: list[Fact] = []
+    claimed: list[Fact] = []
     partitions: dict[PartitionKey, list[ReadUnit]] = {}
     reader = reader or UnitReader()
     of_clusters: list[Fact] = []
@@ -35,16 +35,16 @@ def run(
                 if fact.of_the_cluster:
                     of_clusters.append(fact)
                 elif fact.topic is None or selection.admits(fact.topic, fact.partition):
-                    told_facts.append(fact)
+                    claimed.append(fact)
             progress.advance(unit.bytes)
         else:
             partitions.setdefault((unit.cluster_id, unit.topic, unit.partition), []).append(unit)
     dump = units[0].dump if units else ""
-    told, topics = informed(surroundings, of_clusters), heard(units, of_clusters, selection)
+    known, topics = informed(surroundings, of_clusters), heard(units, of_clusters, selection)
     claims: dict[PartitionKey, list[Fact]] = {}
-    for fact in topics.named(told_facts):
+    for fact in topics.named(claimed):
         claims.setdefault((fact.cluster_id, fact.topic, fact.partition), []).append(fact)
-    del told_facts
+    del claimed
     yield from topics.verdicts()
     for key in sorted(claims.keys() | partitions.keys(), key=repr):
         facts = claims.pop(key, [])
@@ -52,4 +52,4 @@ def run(
             facts.extend(reader.read(unit, surroundings[unit.cluster_id].level))
             progress.advance(unit.bytes)
         progress.partition(key[1], key[2])
-        yield from settle(facts, told, dump)
+        yield from settle(facts, known, dump)

@@ -51,21 +51,21 @@ def nameless_in(facts: Iterable[Fact]) -> dict[Cluster, list[Nameless]]:
 
 def heard(units: Sequence[ReadUnit], facts: Sequence[Fact], selection: Selection) -> Naming:
     """The same from all facts that are told of clusters."""
-    told = ((fact.cluster_id, name) for fact in facts for name in fact.names)
-    return naming(units, nameless_in(facts), told, selection)
+    borne_names = ((fact.cluster_id, name) for fact in facts for name in fact.names)
+    return naming(units, nameless_in(facts), borne_names, selection)
 
 
 def naming(
     units: Sequence[ReadUnit],
     nameless: Mapping[Cluster, Sequence[Nameless]],
-    told: Iterable[tuple[Cluster, TopicName]],
+    named: Iterable[tuple[Cluster, TopicName]],
     selection: Selection,
 ) -> Naming:
     """The topic of each id by directories, else by those of its cluster that tell it, else by anybody.
 
     Ids are drawn at random: no two clusters have one in common, but whose a log is may be unknown.
     """
-    names = list(told)
+    names = list(named)
     borne, anybody = TopicIds(_borne(units)), TopicIds(name for _, name in names)
     topics: dict[IdKey, str] = {}
     unnamed: dict[Cluster, tuple[UnnamedTopicId, ...]] = {}

@@ -99,7 +99,7 @@ def _walk(look: _Look, evidence: PartitionEvidence, dump: str) -> None:
 def _chunks(segment: SegmentFile, evidence: PartitionEvidence, dump: str, *, entries: bool) -> Iterator[SegmentChunk]:
     path, origin = file_of(dump, segment.source), Origin(source=segment.source)
     if is_text(path):
-        told = told_headers(path, origin, evidence.topic, evidence.partition, segment.base_offset)
-        yield from (SegmentChunk(headers=headers, refusals=()) for headers in told)
+        stretches = told_headers(path, origin, evidence.topic, evidence.partition, segment.base_offset)
+        yield from (SegmentChunk(headers=headers, refusals=()) for headers in stretches)
     else:
         yield from scan(path, origin, listed=segment.size, verify=evidence.level != "quick", entries=entries)

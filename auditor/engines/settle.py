@@ -21,10 +21,10 @@ JUDGED: Final = "evidence that can be judged; please report this dump's shape"
 
 
 def settle(
-    told: Sequence[Fact], surroundings: Mapping[str | None, Surroundings], dump: str
+    claimed: Sequence[Fact], surroundings: Mapping[str | None, Surroundings], dump: str
 ) -> Iterator[PartitionVerdict]:
     """The verdict on the partition that the facts are about, if any of them is somebody's."""
-    facts = owned(told, surroundings[told[0].cluster_id])
+    facts = owned(claimed, surroundings[claimed[0].cluster_id])
     if not facts:
         return
     try:

@@ -154,8 +154,8 @@ def _writing(row: Mapping[str, Any]) -> Writing:
 def _with_records(replica: Replica, chosen: Sequence[BatchMark], zooming: Zooming, dump: str) -> Replica:
     sound = [batch for batch in chosen if batch.crc_valid is not False]
     # A text does not keep the bytes of records: its batches are compared by what it says of them.
-    told = any(is_text(file_of(dump, segment.source)) for segment in replica.segments[:1])
-    if not replica.zooms or told or len(sound) > BATCHES_DECODED:
+    from_text = any(is_text(file_of(dump, segment.source)) for segment in replica.segments[:1])
+    if not replica.zooms or from_text or len(sound) > BATCHES_DECODED:
         return replica
     records: list[RecordMark] = []
     refused: list[UnreadFile] = []

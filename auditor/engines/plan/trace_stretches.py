@@ -57,8 +57,8 @@ def trace_stretches(dump: str, files: Iterable[Source], patterns: Sequence[str] 
 def _with_requests(dump: str, files: Sequence[Source]) -> list[Source]:
     """The request logs; of a broker that has none, the logs that its requests were written into, as on a console."""
     own = [file for file in files if file.kind == "request-log"]
-    told = {file.origin.broker for file in own}
-    rest = (file for file in files if file.kind == "broker-log" and file.origin.broker not in told)
+    brokers = {file.origin.broker for file in own}
+    rest = (file for file in files if file.kind == "broker-log" and file.origin.broker not in brokers)
     return own + [file for file in rest if holds_requests(file_of(dump, file.origin.source))]
 
 
@@ -68,8 +68,8 @@ def _place(file: Source) -> tuple[int, str]:
 
 def _begun(dump: str, file: Source, patterns: Sequence[str]) -> int:
     """The time of the first line, on the writer's clock; a file without one stands last."""
-    told = first_time(file_of(dump, file.origin.source), given_for(file.origin.broker, patterns))
-    time = None if told is None else wall_clock(told)
+    first = first_time(file_of(dump, file.origin.source), given_for(file.origin.broker, patterns))
+    time = None if first is None else wall_clock(first)
     return _NEVER if time is None else time
 
 

@@ -98,11 +98,11 @@ def run(
     session.conf.set(BATCH_ROWS, str(FACTS_A_BATCH))
     try:
         of_clusters = replace(watched, read=read).run(lambda: _of_clusters(facts))
-        told = informed(surroundings, of_clusters)
+        known = informed(surroundings, of_clusters)
         progress.doing("judging")
         topics = watched.run(lambda: heard(units, of_clusters, facts, selection))
         yield from topics.verdicts()
-        kept = _verdicts(named(facts.where(OF_PARTITIONS), topics), told, dump, _partitions(units), judged)
+        kept = _verdicts(named(facts.where(OF_PARTITIONS), topics), known, dump, _partitions(units), judged)
         kept.persist(StorageLevel.MEMORY_AND_DISK)
         # All partitions are judged at once here; the iterator below would have them judged one after the other.
         watched.run(kept.count)

@@ -47,11 +47,11 @@ class WatchedJob:
         watcher = InheritableThread(target=self._watch, args=(group, finished, parts), session=self.session)
         thread.start()
         watcher.start()
-        told = 0
+        shown = 0
         try:
             while thread.is_alive():
                 thread.join(POLL_SECONDS)
-                told = self._tell(told, parts[0])
+                shown = self._tell(shown, parts[0])
         except BaseException:
             self.session.sparkContext.cancelJobGroup(group)
             raise
@@ -60,7 +60,7 @@ class WatchedJob:
             watcher.join()
         if failures:
             raise explained(failures[0], self.dump) from failures[0]
-        self._tell(told, parts[0])
+        self._tell(shown, parts[0])
         return outcomes[0]
 
     def _watch(self, group: str, finished: Event, parts: list[tuple[int, int]]) -> None:
@@ -74,16 +74,16 @@ class WatchedJob:
         except Exception as error:  # noqa: BLE001 - it is raised again, explained, by the thread that waits
             failures.append(error)
 
-    def _tell(self, told: int, parts: tuple[int, int]) -> int:
+    def _tell(self, shown: int, parts: tuple[int, int]) -> int:
         """What was done since: bytes where the job reads, else tasks."""
         if self.read is None:
             done, known = parts
             if known:
                 self.progress.done(done, known)
-            return told
+            return shown
         read = self.read.bytes
-        if read > told:
-            self.progress.advance(read - told)
+        if read > shown:
+            self.progress.advance(read - shown)
         return read
 
     def _parts(self, group: str) -> tuple[int, int]:

@@ -24,8 +24,8 @@ def heard(units: Sequence[ReadUnit], of_clusters: Sequence[Fact], facts: DataFra
     """The topics of ids that stand alone, by all names that are told of these."""
     nameless = nameless_in(of_clusters)
     asked = sorted({each.topic_id for own in nameless.values() for each in own})
-    told = _told(facts, asked) if asked else ()
-    return naming(units, nameless, told, selection)
+    names = _told(facts, asked) if asked else ()
+    return naming(units, nameless, names, selection)
 
 
 def _told(facts: DataFrame, asked: Sequence[str]) -> Iterator[tuple[str | None, TopicName]]:

@@ -6,28 +6,28 @@ from parsers.internal_topics import GroupMembers, Membership
 from rules.replicas.groups import GroupAssignment, GroupMember, TopicPartitions
 
 
-def assignment_of(told: GroupMembers) -> GroupAssignment:
+def assignment_of(group: GroupMembers) -> GroupAssignment:
     """The group as rules see it."""
     return GroupAssignment(
-        group=told.group,
-        generation=told.generation,
-        assignor=told.assignor,
-        state_time=told.state_time,
-        members=tuple(map(_member, told.members)),
-        span=told.span,
+        group=group.group,
+        generation=group.generation,
+        assignor=group.assignor,
+        state_time=group.state_time,
+        members=tuple(map(_member, group.members)),
+        span=group.span,
     )
 
 
-def _member(told: Membership) -> GroupMember:
+def _member(member: Membership) -> GroupMember:
     return GroupMember(
-        topics=told.topics,
-        rack=told.rack,
-        owned=_held(told.owned),
-        assigned=_held(told.assigned),
-        target=_held(told.target or ()),
-        settled=told.settled,
+        topics=member.topics,
+        rack=member.rack,
+        owned=_held(member.owned),
+        assigned=_held(member.assigned),
+        target=_held(member.target or ()),
+        settled=member.settled,
     )
 
 
-def _held(told: tuple[tuple[str, tuple[int, ...]], ...]) -> tuple[TopicPartitions, ...]:
-    return tuple(TopicPartitions(topic=topic, partitions=partitions) for topic, partitions in told)
+def _held(by_topic: tuple[tuple[str, tuple[int, ...]], ...]) -> tuple[TopicPartitions, ...]:
+    return tuple(TopicPartitions(topic=topic, partitions=partitions) for topic, partitions in by_topic)

@@ -68,25 +68,25 @@ def changed(statements: Iterable[Setting], last: Printed) -> Iterator[Setting]:
     folded so each by itself and then once more together.
     """
     for statement in statements:
-        told = statement
-        if told.inherited:
-            own = last.get((told.clock, None, None, BROKER_NAMES.get(told.name, told.name)))
+        setting = statement
+        if setting.inherited:
+            own = last.get((setting.clock, None, None, BROKER_NAMES.get(setting.name, setting.name)))
             if own is not None:
-                if own[0] == told.value:
+                if own[0] == setting.value:
                     continue
-                told = replace(told, inherited=False)
-        place = _place(told)
+                setting = replace(setting, inherited=False)
+        place = _place(setting)
         before = last.get(place)
-        if before is None or before[0] != told.value or (before[1] and not told.inherited):
-            last[place] = told.value, told.inherited
-            yield told
+        if before is None or before[0] != setting.value or (before[1] and not setting.inherited):
+            last[place] = setting.value, setting.inherited
+            yield setting
 
 
-def _place(told: Setting) -> Place:
+def _place(setting: Setting) -> Place:
     """By clock, topic, broker and name: what a broker took over may be another's, or all brokers'."""
-    if told.origin != "applied":
-        return told.clock, told.topic, None, told.name
-    return f"{told.clock} {told.origin}", told.topic, told.broker, told.name
+    if setting.origin != "applied":
+        return setting.clock, setting.topic, None, setting.name
+    return f"{setting.clock} {setting.origin}", setting.topic, setting.broker, setting.name
 
 
 def of_log(events: Sequence[BrokerEvent], blocks: pa.RecordBatch) -> list[Setting]:
@@ -119,9 +119,9 @@ def _novel(rows: pa.RecordBatch) -> pa.Array:
     brokers = pc.fill_null(rows["broker"], -1).to_numpy(zero_copy_only=False)
     keys = np.stack([brokers, names.indices.to_numpy(), values.indices.to_numpy()])
     order = np.lexsort((keys[1], keys[0]))
-    told = keys[:, order]
+    sorted_keys = keys[:, order]
     novel = np.ones(len(rows), dtype=bool)
-    novel[order[1:]] = (told[:, 1:] != told[:, :-1]).any(axis=0)
+    novel[order[1:]] = (sorted_keys[:, 1:] != sorted_keys[:, :-1]).any(axis=0)
     # What is stated elsewhere too may have been other in between.
     elsewhere = pc.is_in(rows["name"], value_set=pa.array([*_VERSIONS.values(), BROKER_STATE]))
     return pc.or_(pa.array(novel), elsewhere)
@@ -170,12 +170,12 @@ def of_configurations(events: Iterable[BrokerEvent]) -> Iterator[Setting]:
     """What a topic, a broker or all brokers were set to while brokers ran; what is not among it they have no longer."""
     for event in events:
         if event.kind in _CONFIGURED:
-            told, whole = configured(event.detail or ""), len(event.detail or "") < _DETAIL_LIMIT
+            values, whole = configured(event.detail or ""), len(event.detail or "") < _DETAIL_LIMIT
             names = TOPICS_OWN if event.topic else DYNAMIC
-            for name in sorted(names if whole else names & told.keys()):
+            for name in sorted(names if whole else names & values.keys()):
                 yield Setting(
                     name=name,
-                    value=told.get(name),
+                    value=values.get(name),
                     origin="applied",
                     broker=event.other_broker,
                     topic=event.topic,
@@ -247,8 +247,8 @@ def informed(
 def _behind_logs(ends: Sequence[TraceEnd], broken: Iterable[SessionBroken], settings: Settings) -> Iterator[TraceGap]:
     stops: dict[int, list[int]] = {}
     for leader in {end.broker for end in ends}:
-        told = (state.since for state in settings.states(leader) if state.value == STOPPING)
-        stops[leader] = [since for since in told if since is not None]
+        stops_logged = (state.since for state in settings.states(leader) if state.value == STOPPING)
+        stops[leader] = [since for since in stops_logged if since is not None]
     return ended_early(ends, broken, stops)
 
 
@@ -262,7 +262,8 @@ def _stated(facts: Iterable[Fact], disowned: frozenset[str]) -> Iterator[Setting
         elif statement.origin != "log":
             yield statement
         elif source not in disowned:
-            yield from (told for told in changed((statement,), printed.setdefault(source, {})) if not told.inherited)
+            new = changed((statement,), printed.setdefault(source, {}))
+            yield from (setting for setting in new if not setting.inherited)
 
 
 def logged_versions(settings: Settings) -> tuple[BrokerVersion, ...]:
@@ -289,12 +290,12 @@ def _version(broker: int, last: Mapping[str, Setting]) -> BrokerVersion:
 def known_versions(given: Sequence[BrokerVersion], logged: Sequence[BrokerVersion]) -> tuple[BrokerVersion, ...]:
     """What was given outweighs what was logged, field by field."""
     by_broker = {version.broker: version for version in logged}
-    for told in given:
-        before = by_broker.get(told.broker)
-        by_broker[told.broker] = BrokerVersion(
-            broker=told.broker,
-            binary=told.binary or (before.binary if before else None),
-            inter_broker_protocol=told.inter_broker_protocol or (before.inter_broker_protocol if before else None),
-            because=told.because,
+    for version in given:
+        before = by_broker.get(version.broker)
+        by_broker[version.broker] = BrokerVersion(
+            broker=version.broker,
+            binary=version.binary or (before.binary if before else None),
+            inter_broker_protocol=version.inter_broker_protocol or (before.inter_broker_protocol if before else None),
+            because=version.because,
         )
     return tuple(by_broker[broker] for broker in sorted(by_broker))

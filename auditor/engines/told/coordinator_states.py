@@ -25,14 +25,14 @@ def read_transactions(unit: ReadUnit) -> Iterator[Fact]:
     if chosen is None:
         return
     records = Records(unit)
-    told = latest_states(records.of(chosen), unit.origin(chosen.pieces[0].source))
-    refusals = (*records.refusals, *told.refusals)
+    latest = latest_states(records.of(chosen), unit.origin(chosen.pieces[0].source))
+    refusals = (*records.refusals, *latest.refusals)
     owners = {owner.path: owner.broker for owner in unit.owners}
     log = CoordinatorLog(
         partition=-1 if unit.partition is None else unit.partition,
         broker=_owner(chosen, owners),
-        whole=records.whole and not refusals and not told.left_out,
-        states=tuple(each for row in told.transactions if (each := _coordinated(row)) is not None),
+        whole=records.whole and not refusals and not latest.left_out,
+        states=tuple(each for row in latest.transactions if (each := _coordinated(row)) is not None),
         reached=tuple(Reached(broker=_owner(c, owners), time=c.latest_time) for c in copies if c.latest_time >= 0),
     )
     yield replace(told_fact(unit, None, None), coordinators=(log,))

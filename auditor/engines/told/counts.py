@@ -41,14 +41,14 @@ def counts_in(changes: Iterable[MetadataChange], told_by: ToldBy = "metadata") -
 
 def _homes(changes: Iterable[MetadataChange]) -> dict[tuple[str, str | None], tuple[tuple[int, ...], ...]]:
     """By topic the brokers of each partition, from 0 on; none of a topic of which one was moved."""
-    told: dict[tuple[str, str | None], dict[int, set[tuple[int, ...]]]] = {}
+    homes_told: dict[tuple[str, str | None], dict[int, set[tuple[int, ...]]]] = {}
     for change in changes:
         if change.topic is not None and change.partition is not None and change.replicas:
             home = tuple(sorted(map(int, change.replicas.split(","))))
-            told.setdefault((change.topic, change.topic_id), {}).setdefault(change.partition, set()).add(home)
+            homes_told.setdefault((change.topic, change.topic_id), {}).setdefault(change.partition, set()).add(home)
     return {
         place: tuple(min(own[number]) for number in sorted(own))
-        for place, own in told.items()
+        for place, own in homes_told.items()
         if sorted(own) == list(range(len(own))) and all(len(homes) == 1 for homes in own.values())
     }
 

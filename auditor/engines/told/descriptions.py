@@ -43,7 +43,7 @@ def _statuses(rows: Iterable[Description]) -> Iterator[list[Description]]:
     status: list[Description] = []
     for row in rows:
         own = row.kind == "quorum-status"
-        if status and (not own or any(row.name == told.name for told in status)):
+        if status and (not own or any(row.name == line.name for line in status)):
             yield status
             status = []
         if own:
@@ -88,9 +88,9 @@ def _quorum_replica(row: Description) -> PartitionState:
 
 def _quorum(rows: Sequence[Description]) -> PartitionState:
     """The lines of one status are one statement."""
-    told = {row.name: row for row in rows}
-    leader, epoch = told.get("LeaderId"), told.get("LeaderEpoch")
-    watermark, voters = told.get("HighWatermark"), told.get("CurrentVoters")
+    lines = {row.name: row for row in rows}
+    leader, epoch = lines.get("LeaderId"), lines.get("LeaderEpoch")
+    watermark, voters = lines.get("HighWatermark"), lines.get("CurrentVoters")
     return PartitionState(
         kind="described",
         clock=DESCRIPTION_CLOCK,
@@ -139,10 +139,10 @@ def described_settings(rows: Iterable[Description]) -> Iterator[Setting]:
                 span = row_span(row)
                 yield Setting(name=name, value=shown(name, value), origin="describe", topic=row.topic, span=span)
         elif row.kind == "config" and row.name is not None and _is_of_a_broker_or_topic(row):
-            told = None if row.value == "null" else shown(row.name, row.value)
+            stated = None if row.value == "null" else shown(row.name, row.value)
             broker = row.broker if row.topic is None else None
             yield Setting(
-                name=row.name, value=told, origin="describe", broker=broker, topic=row.topic, span=row_span(row)
+                name=row.name, value=stated, origin="describe", broker=broker, topic=row.topic, span=row_span(row)
             )
 
 

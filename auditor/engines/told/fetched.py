@@ -28,10 +28,10 @@ class ByColumns(NamedTuple):
     produces: Statements
 
 
-def gathered(told: Iterable[FetchTold | Other | ByColumns]) -> Iterator[Other | ByColumns]:
+def gathered(rows: Iterable[FetchTold | Other | ByColumns]) -> Iterator[Other | ByColumns]:
     """What is told, with fetches in columns."""
     fetches = list[FetchTold]()
-    for row in told:
+    for row in rows:
         if isinstance(row, FetchTold):
             fetches.append(row)
         else:
@@ -55,76 +55,76 @@ def written_by(origin: Origin, columns: Statements) -> Statements:
     return {**columns, "writer": [origin.broker] * rows, "source": [origin.source] * rows}
 
 
-def fetched(told: Statements, names: Mapping[str, str]) -> Iterator[Named]:
+def fetched(columns: Statements, names: Mapping[str, str]) -> Iterator[Named]:
     """Statements of fetches by `writer` in `source`; `names` gives the topic of an id."""
-    if not told:
+    if not columns:
         return iter(())
-    replicas, last = told["replica"], _clock(told["last_time"])
-    clients = zip(replicas, told["client_id"], strict=True)
+    replicas, last = columns["replica"], _clock(columns["last_time"])
+    clients = zip(replicas, columns["client_id"], strict=True)
     own: dict[str, Iterable[object]] = {
         "kind": ["fetched" if replica >= 0 else "consumed" for replica in replicas],
         "last_time": last,
-        "last_taken_in": before(last, told["last_handled"]),
-        "last_answered": before(last, told["last_answered"]),
-        "count": told["times"],
+        "last_taken_in": before(last, columns["last_handled"]),
+        "last_answered": before(last, columns["last_answered"]),
+        "count": columns["times"],
         "broker": [replica if replica >= 0 else None for replica in replicas],
-        "epoch": _sure(told["current_leader_epoch"], told["possibly_stale"]),
-        "offset": told["fetch_offset"],
-        "high_watermark": map(known, told["high_watermark"]),
-        "log_start_offset": told["leader_log_start_offset"],
-        "last_stable_offset": map(known, told["last_stable_offset"]),
-        "asked_epoch": told["last_fetched_epoch"],
-        "answered_epoch": told["diverging_epoch"],
-        "answer_offset": told["diverging_end_offset"],
+        "epoch": _sure(columns["current_leader_epoch"], columns["possibly_stale"]),
+        "offset": columns["fetch_offset"],
+        "high_watermark": map(known, columns["high_watermark"]),
+        "log_start_offset": columns["leader_log_start_offset"],
+        "last_stable_offset": map(known, columns["last_stable_offset"]),
+        "asked_epoch": columns["last_fetched_epoch"],
+        "answered_epoch": columns["diverging_epoch"],
+        "answer_offset": columns["diverging_end_offset"],
         "client_id": [None if replica >= 0 else client for replica, client in clients],
-        "doubtful": told["possibly_stale"],
+        "doubtful": columns["possibly_stale"],
     }
-    return _statements(Fetched, own, ("min_bytes", "implied", "session"), told, names)
+    return _statements(Fetched, own, ("min_bytes", "implied", "session"), columns, names)
 
 
-def produced(told: Statements, names: Mapping[str, str]) -> Iterator[Named]:
+def produced(columns: Statements, names: Mapping[str, str]) -> Iterator[Named]:
     """The same of produces."""
-    if not told:
+    if not columns:
         return iter(())
     own: dict[str, Iterable[object]] = {
-        "kind": ["produced"] * len(told["start"]),
-        "broker": told["writer"],
-        "offset": told["base_offset"],
+        "kind": ["produced"] * len(columns["start"]),
+        "broker": columns["writer"],
+        "offset": columns["base_offset"],
     }
-    return _statements(Produced, own, ("acks", "log_start_offset", "client_id"), told, names)
+    return _statements(Produced, own, ("acks", "log_start_offset", "client_id"), columns, names)
 
 
 def _statements(
     kind: type[Fetched | Produced],
     own: Mapping[str, Iterable[object]],
     alike: tuple[str, ...],
-    told: Statements,
+    given: Statements,
     names: Mapping[str, str],
 ) -> Iterator[Named]:
     """What both tell, and columns of their own; rows of topics that nobody names are left out."""
-    time, writers = _clock(told["time"]), told["writer"]
+    time, writers = _clock(given["time"]), given["writer"]
     columns: dict[str, Iterable[object]] = {
         **own,
         "clock": [f"broker {writer}" for writer in writers],
         "time": time,
-        "arrived": before(time, told["came"]),
-        "taken_in": before(time, told["handled"]),
-        "answered": before(time, told["answered"]),
+        "arrived": before(time, given["came"]),
+        "taken_in": before(time, given["handled"]),
+        "answered": before(time, given["answered"]),
         "witness": writers,
         "leader": writers,
-        "error": told["error_code"],
-        "span": of_columns(Span, {name: told[name] for name in ("source", "start", "end")}),
-        **{name: told[name] for name in (*alike, "waited", "records_size", "left_out", "topic_id")},
+        "error": given["error_code"],
+        "span": of_columns(Span, {name: given[name] for name in ("source", "start", "end")}),
+        **{name: given[name] for name in (*alike, "waited", "records_size", "left_out", "topic_id")},
     }
     made: Iterator[Moment] = of_columns(kind, columns)
-    for (place, topic_id), moment in zip(_places(told, names), made, strict=True):
+    for (place, topic_id), moment in zip(_places(given, names), made, strict=True):
         if place is not None:
             yield place, topic_id, moment
 
 
-def _places(told: Statements, names: Mapping[str, str]) -> Iterator[tuple[PartitionName | None, str | None]]:
+def _places(columns: Statements, names: Mapping[str, str]) -> Iterator[tuple[PartitionName | None, str | None]]:
     found: dict[tuple[str | None, str | None, int], tuple[PartitionName | None, str | None]] = {}
-    for key in zip(told["topic"], told["topic_id"], told["partition"], strict=True):
+    for key in zip(columns["topic"], columns["topic_id"], columns["partition"], strict=True):
         place = found.get(key)
         if place is None:
             topic_id = known_id(key[1])
@@ -137,8 +137,8 @@ def _sure(epochs: Sequence[int | None], stale: Sequence[bool]) -> list[int | Non
     return [None if doubtful else epoch for epoch, doubtful in zip(epochs, stale, strict=True)]
 
 
-def _clock(told: Sequence[int | str | None]) -> Clock:
-    return [wall_clock(time) if isinstance(time, str) else time for time in told]
+def _clock(times: Sequence[int | str | None]) -> Clock:
+    return [wall_clock(time) if isinstance(time, str) else time for time in times]
 
 
 def before(times: Clock, spent: Sequence[int | None]) -> Clock:

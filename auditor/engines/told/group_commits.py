@@ -29,9 +29,9 @@ def read_groups(unit: ReadUnit) -> Iterator[Fact]:
     if chosen is None:
         return
     records, standing = Records(unit), StandingKeys()
-    told = latest_commits(standing.passing(records.of(chosen)), unit.origin(chosen.pieces[0].source))
+    latest = latest_commits(standing.passing(records.of(chosen)), unit.origin(chosen.pieces[0].source))
     spoken: dict[Place, list[GroupCommit]] = {}
-    for row in told.offsets:
+    for row in latest.offsets:
         commit = _commit(row)
         if commit is not None and row.topic is not None and row.partition is not None:
             spoken.setdefault((row.topic, row.partition), []).append(commit)
@@ -41,7 +41,7 @@ def read_groups(unit: ReadUnit) -> Iterator[Fact]:
     if homes:
         own = told_fact(unit, GROUPS_TOPIC, unit.partition)
         yield replace(own, group_homes=homes, assignments=tuple(map(assignment_of, standing.members())))
-    refusals = (*records.refusals, *told.refusals)
+    refusals = (*records.refusals, *latest.refusals)
     if refusals:
         yield unread_fact(unit, refusals)
 

@@ -79,8 +79,8 @@ def read_trace(unit: ReadUnit, before: SessionState = NOTHING) -> tuple[Sequence
     if (wide := refuse_wide_text(path, origin)) is not None:
         return list(_refused(unit, [wide] if piece.start == 0 else [])), before
     lost, thinning = SessionsLost(unit), Thinning()
-    told_by_lines = thinning.passing(lost.passing(trace.read()))
-    spoken = _spoken(of_trace(_without(refusals, told_by_lines), origin, names))
+    rows = thinning.passing(lost.passing(trace.read()))
+    spoken = _spoken(of_trace(_without(refusals, rows), origin, names))
     if unit.shared:
         refusals = _of_requests(refusals)
     if (mixed := of_several_brokers(unit, spoken)) is not None:
@@ -88,9 +88,9 @@ def read_trace(unit: ReadUnit, before: SessionState = NOTHING) -> tuple[Sequence
     refusals.extend(undated(unit, spoken))
     gaps = (*trace_gaps(unit, refusals), *lost.gaps(piece.source))
     of_all = [replace(told_fact(unit, None, None), gaps=gaps)] if gaps else []
-    told, sessions = list(_facts(unit, spoken, begun)), trace.sessions()
-    of_all += [*of_topics(unit, spoken, ()), of_the_log(unit, told, sessions, thinning.names)]
-    return [*told, *of_all, *_refused(unit, refusals)], sessions
+    facts, sessions = list(_facts(unit, spoken, begun)), trace.sessions()
+    of_all += [*of_topics(unit, spoken, ()), of_the_log(unit, facts, sessions, thinning.names)]
+    return [*facts, *of_all, *_refused(unit, refusals)], sessions
 
 
 def sessions_of(unit: ReadUnit) -> SessionState:
@@ -111,9 +111,9 @@ def _of_requests(refusals: Sequence[Refusal]) -> list[Refusal]:
 
 
 def _without(
-    refusals: list[Refusal], told: Iterable[FetchTold | Other | ByColumns]
+    refusals: list[Refusal], rows: Iterable[FetchTold | Other | ByColumns]
 ) -> Iterator[FetchTold | Other | ByColumns]:
-    for row in told:
+    for row in rows:
         if isinstance(row, Refusal):
             refusals.append(row)
         else:
@@ -130,8 +130,8 @@ def _spoken(statements: Iterable[Named]) -> Spoken:
 def _facts(unit: ReadUnit, spoken: Spoken, begun: tuple[Moment, ...] = ()) -> Iterator[Fact]:
     zones = Zones(unit.log_timezones)
     for (topic, partition), topic_id, moments in apart(spoken):
-        told = zones.of_moments([*begun, *collapse(moments)])
-        yield told_fact(unit, topic, partition, topic_id=topic_id, moments=told)
+        dated = zones.of_moments([*begun, *collapse(moments)])
+        yield told_fact(unit, topic, partition, topic_id=topic_id, moments=dated)
 
 
 def _refused(unit: ReadUnit, refusals: Sequence[Refusal]) -> Iterator[Fact]:
@@ -177,9 +177,9 @@ def _properties(unit: ReadUnit, origin: Origin, refusals: list[Refusal]) -> Iter
     if isinstance(content, Refusal):
         refusals.append(content)
         return
-    told = read_server_properties(content, origin)
-    refusals.extend(told.refusals)
-    yield from of_files(told.rows)
+    properties = read_server_properties(content, origin)
+    refusals.extend(properties.refusals)
+    yield from of_files(properties.rows)
 
 
 def _speeches(unit: ReadUnit, piece: Piece, path: Path) -> Iterator[Speech]:
@@ -210,12 +210,12 @@ def _events(speeches: Iterable[Speech], heard: _Heard) -> Iterator[Named]:
 
 
 def _metadata(unit: ReadUnit, heard: _Heard) -> Iterator[Named]:
-    told = metadata_history_of(unit, heard.refusals)
-    if told is not None:
-        heard.settings.extend(of_changes(told.history.configs))
-        heard.settings.extend(racks_in(told.history.brokers))
-        heard.counts.extend(counts_in(told.history.partitions))
-        heard.snapshots.extend(told.snapshots)
-        named = ((row.topic_id, row.topic) for row in told.history.topics)
+    read = metadata_history_of(unit, heard.refusals)
+    if read is not None:
+        heard.settings.extend(of_changes(read.history.configs))
+        heard.settings.extend(racks_in(read.history.brokers))
+        heard.counts.extend(counts_in(read.history.partitions))
+        heard.snapshots.extend(read.snapshots)
+        named = ((row.topic_id, row.topic) for row in read.history.topics)
         heard.names.update(TopicName(topic_id=each, topic=topic) for each, topic in named if each is not None and topic)
-        yield from of_metadata(told.history.partitions, to_its_end=told.to_its_end)
+        yield from of_metadata(read.history.partitions, to_its_end=read.to_its_end)

@@ -23,13 +23,13 @@ def read_remote_segments(unit: ReadUnit) -> Iterator[Fact]:
     if chosen is None:
         return
     records = Records(unit)
-    told = remote_segments(records.of(chosen), unit.origin(chosen.pieces[0].source))
+    latest = remote_segments(records.of(chosen), unit.origin(chosen.pieces[0].source))
     found: dict[Place, list[RemoteCopy]] = {}
-    for segment in told.standing:
+    for segment in latest.standing:
         found.setdefault((segment.topic, segment.partition), []).extend(_copies(segment))
     for (topic, partition), copies in sorted(found.items()):
         yield replace(told_fact(unit, topic, partition), remote_copies=tuple(copies))
-    refusals = (*records.refusals, *told.refusals, *_no_room(unit, told.left_out))
+    refusals = (*records.refusals, *latest.refusals, *_no_room(unit, latest.left_out))
     if refusals:
         yield unread_fact(unit, refusals)
 

@@ -45,11 +45,11 @@ def of_fetches(fetches: Iterable[Fetch], names: Mapping[str, str]) -> Iterator[N
 
 
 def of_trace(
-    told: Iterable[FetchTold | Other | ByColumns], origin: Origin, names: Mapping[str, str]
+    rows: Iterable[FetchTold | Other | ByColumns], origin: Origin, names: Mapping[str, str]
 ) -> Iterator[Named]:
     """Statements of a request log; what requests repeat word for word is one statement with a count."""
     repeated = Repeated(names)
-    for row in gathered(told):
+    for row in gathered(rows):
         if isinstance(row, Refusal):
             continue
         if isinstance(row, Again):

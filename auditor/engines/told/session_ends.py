@@ -26,8 +26,8 @@ _COLUMNS: Final = ("broker", "leader", "detail", "time_text", "source", "span_st
 
 def broken_in(events: pa.RecordBatch) -> Iterator[SessionBroken]:
     """What followers wrote of fetches that they could not send."""
-    told = events.filter(pc.equal(events["kind"], _KIND))
-    for broker, leader, detail, time, source, start, end in zip(*(told[n].to_pylist() for n in _COLUMNS), strict=True):
+    lines = events.filter(pc.equal(events["kind"], _KIND))
+    for broker, leader, detail, time, source, start, end in zip(*(lines[n].to_pylist() for n in _COLUMNS), strict=True):
         named = _NUMBERED.search(detail or "")
         if named is not None and broker is not None and leader is not None:
             yield SessionBroken(
@@ -49,8 +49,8 @@ def of_followers(unit: ReadUnit, broken: Iterable[SessionBroken]) -> Iterator[Fa
             furthest[key] = each
     if furthest:
         zones = Zones(unit.log_timezones)
-        told = (replace(each, time=zones.instant(each.replica, each.time)) for each in furthest.values())
-        yield replace(told_fact(unit, None, None), sessions_broken=tuple(told))
+        dated = (replace(each, time=zones.instant(each.replica, each.time)) for each in furthest.values())
+        yield replace(told_fact(unit, None, None), sessions_broken=tuple(dated))
 
 
 def of_the_log(unit: ReadUnit, facts: Sequence[Fact], sessions: SessionState, names: int) -> Fact:

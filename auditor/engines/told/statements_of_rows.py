@@ -151,9 +151,9 @@ def _carried_over(change: MetadataChange) -> bool:
     return change.kind == "created" and (change.partition_epoch or 0) > 0
 
 
-def known_id(told: str | None) -> str | None:
+def known_id(topic_id: str | None) -> str | None:
     """A topic's id, which an id of zeros is not."""
-    return None if told == NO_TOPIC_ID else told
+    return None if topic_id == NO_TOPIC_ID else topic_id
 
 
 def known(number: int | None) -> int | None:

@@ -75,14 +75,14 @@ def read_texts(unit: ReadUnit, read_directory: ReadDirectory) -> Iterator[Fact]:
     """The replicas that the texts of one broker tell of, but for those whose logs are in the dump."""
     sections, refusals = _sections(unit)
     homes: dict[ReplicaName, TextHome] = {(home.topic, home.partition, "current"): home for home in unit.homes}
-    for name, told in sections.items():
+    for name, own in sections.items():
         home = homes.pop(name, None)
         if home is not None and home.has_segments:
             continue
-        if any(section.cut_short for section in told):
-            refusals += [refusal for section in told for refusal in _unended(unit, section)]
+        if any(section.cut_short for section in own):
+            refusals += [refusal for section in own for refusal in _unended(unit, section)]
             continue
-        chosen, doubled = _one_a_base(unit, told)
+        chosen, doubled = _one_a_base(unit, own)
         refusals += doubled
         yield from _replica(unit, name, home, chosen, read_directory)
     for name, home in homes.items():
@@ -135,11 +135,11 @@ def _unended(unit: ReadUnit, section: _Section) -> list[Refusal]:
     return [refuse(origin, "truncated_line", start, end, expected=expected, found=found)]
 
 
-def _one_a_base(unit: ReadUnit, told: Sequence[_Section]) -> tuple[list[_Section], list[Refusal]]:
+def _one_a_base(unit: ReadUnit, sections: Sequence[_Section]) -> tuple[list[_Section], list[Refusal]]:
     """One section a segment: a second one that tells the same is left out, one that tells otherwise is refused."""
     chosen: dict[int, _Section] = {}
     refusals: list[Refusal] = []
-    for section in told:
+    for section in sections:
         first = chosen.setdefault(section.base_offset, section)
         if first is not section and not _same(first.log, section.log):
             found = f"{first.source} and {section.source} differ on segment {section.base_offset}"

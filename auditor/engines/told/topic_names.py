@@ -43,10 +43,10 @@ def apart(spoken: Mapping[PartitionName, list[Moment]]) -> Iterator[tuple[Partit
 
 def of_topics(unit: ReadUnit, spoken: Mapping[PartitionName, list[Moment]], others: Iterable[TopicName]) -> list[Fact]:
     """What a unit tells of ids, in its statements or beside them: names in a fact, ids without one in another."""
-    told = {(known_id(name.topic_id), name.topic) for name in others}
-    told.update((m.topic_id, topic) for (topic, _), moments in spoken.items() if topic is not None for m in moments)
-    told -= {(name.topic_id, name.topic) for name in unit.names}
-    names = [TopicName(topic_id=topic_id, topic=topic) for topic_id, topic in sorted(_whole(told))]
+    pairs = {(known_id(name.topic_id), name.topic) for name in others}
+    pairs.update((m.topic_id, topic) for (topic, _), moments in spoken.items() if topic is not None for m in moments)
+    pairs -= {(name.topic_id, name.topic) for name in unit.names}
+    names = [TopicName(topic_id=topic_id, topic=topic) for topic_id, topic in sorted(_whole(pairs))]
     nameless = [
         Nameless(topic_id=topic_id, partition=partition, statements=sum(map(standing_for, moments)))
         for (_, partition), topic_id, moments in apart(spoken)
@@ -57,8 +57,8 @@ def of_topics(unit: ReadUnit, spoken: Mapping[PartitionName, list[Moment]], othe
     return [*facts, replace(blank, nameless=tuple(nameless))] if nameless else facts
 
 
-def _whole(told: Iterable[tuple[str | None, str | None]]) -> Iterator[tuple[str, str]]:
-    return ((topic_id, topic) for topic_id, topic in told if topic_id is not None and topic is not None)
+def _whole(pairs: Iterable[tuple[str | None, str | None]]) -> Iterator[tuple[str, str]]:
+    return ((topic_id, topic) for topic_id, topic in pairs if topic_id is not None and topic is not None)
 
 
 def named_in(events: pa.RecordBatch) -> set[TopicName]:

@@ -41,24 +41,24 @@ class Thinning:
 
     def passing(self, parts: Iterable[ToldRows | Other]) -> Iterator[Other | ByColumns]:
         """What is read, without what lies between landmarks."""
-        told, size = list[ToldRows](), 0
+        held, size = list[ToldRows](), 0
         for part in parts:
             if not isinstance(part, ToldRows):
                 yield part
                 continue
             self.names += named_by_lines(part)
             # Once texts and names are forgotten, their codes stand for others.
-            same = not told or (part.texts is told[0].texts and part.names is told[0].names)
+            same = not held or (part.texts is held[0].texts and part.names is held[0].names)
             if not same or size > GATHERED:
-                yield self._of_columns(told)
-                told, size = [], 0
+                yield self._of_columns(held)
+                held, size = [], 0
             size += _size(part)
-            told.append(part if part.fetches is None else replace(part, fetches=without_repetitions(part.fetches)))
-        yield self._of_columns(told)
+            held.append(part if part.fetches is None else replace(part, fetches=without_repetitions(part.fetches)))
+        yield self._of_columns(held)
 
-    def _of_columns(self, told: Sequence[ToldRows]) -> ByColumns:
-        fetches = [(part, part.fetches) for part in told if part.fetches is not None]
-        produces = [(part, part.produces) for part in told if part.produces is not None]
+    def _of_columns(self, parts: Sequence[ToldRows]) -> ByColumns:
+        fetches = [(part, part.fetches) for part in parts if part.fetches is not None]
+        produces = [(part, part.produces) for part in parts if part.produces is not None]
         if self.names <= WHOLE:
             return ByColumns(
                 _joined([fetch_columns(rows, part) for part, rows in fetches]),
@@ -95,8 +95,8 @@ def _joined(parts: Sequence[Statements], kept: pl.DataFrame | None = None) -> St
     """Parts as one; of what is kept of them, with what is left out behind each."""
     if not parts:
         return {}
-    told = {name: [*chain.from_iterable(part[name] for part in parts)] for name in parts[0]}
-    return told if kept is None else {**told, "left_out": kept["left_out"].to_list()}
+    columns = {name: [*chain.from_iterable(part[name] for part in parts)] for name in parts[0]}
+    return columns if kept is None else {**columns, "left_out": kept["left_out"].to_list()}
 
 
 def _taken(parts: Sequence[tuple[ToldRows, Rows]], kept: pl.DataFrame) -> Iterator[tuple[ToldRows, Rows]]:
@@ -112,7 +112,7 @@ def _frame(rows: Sequence[FetchTold], columns: Mapping[str, type[pl.DataType]]) 
     return pl.DataFrame(values, schema=columns)
 
 
-def _value(told: int | str | None, name: str) -> int | str:
-    if name in ("time", "last_time") and isinstance(told, str):
-        told = wall_clock(told)
-    return ("" if name in TEXTS else NONE) if told is None else told
+def _value(value: int | str | None, name: str) -> int | str:
+    if name in ("time", "last_time") and isinstance(value, str):
+        value = wall_clock(value)
+    return ("" if name in TEXTS else NONE) if value is None else value

@@ -53,25 +53,25 @@ class _Told:
 
 def read_told(unit: ReadUnit) -> Iterator[Fact]:
     """One fact for every partition that the unit's files speak of, one for settings, one for what could not be read."""
-    told = _Told()
+    read = _Told()
     if unit.kind == "trace-table":
-        _read_traces(unit, told)
+        _read_traces(unit, read)
     elif unit.kind == "describe-text":
-        _read_descriptions(unit, told)
+        _read_descriptions(unit, read)
     else:
-        _read_znodes(unit, told)
+        _read_znodes(unit, read)
     zones = Zones(unit.log_timezones)
-    spoken = {place: told.moments.get(place, []) for place in (*told.moments, *told.commits)}
+    spoken = {place: read.moments.get(place, []) for place in (*read.moments, *read.commits)}
     for place, topic_id, moments in sorted(apart(spoken), key=lambda each: repr(each[:2])):
-        dated, commits = zones.of_moments(collapse(moments)), tuple(told.commits.get(place, ()))
+        dated, commits = zones.of_moments(collapse(moments)), tuple(read.commits.get(place, ()))
         yield told_fact(unit, *place, topic_id=topic_id, moments=dated, commits=commits)
-    yield from of_topics(unit, told.moments, told.names)
-    if told.settings:
-        yield replace(told_fact(unit, None, None), settings=settings_of(told.settings).statements)
-    if told.counts:
-        yield replace(told_fact(unit, None, None), counts=tuple(told.counts))
-    if told.refusals:
-        yield unread_fact(unit, told.refusals)
+    yield from of_topics(unit, read.moments, read.names)
+    if read.settings:
+        yield replace(told_fact(unit, None, None), settings=settings_of(read.settings).statements)
+    if read.counts:
+        yield replace(told_fact(unit, None, None), counts=tuple(read.counts))
+    if read.refusals:
+        yield unread_fact(unit, read.refusals)
 
 
 def _origin(unit: ReadUnit, piece: Piece) -> Origin:
@@ -79,14 +79,14 @@ def _origin(unit: ReadUnit, piece: Piece) -> Origin:
     return replace(origin, broker=None) if unit.broker < 0 else origin
 
 
-def _read_traces(unit: ReadUnit, told: _Told) -> None:
+def _read_traces(unit: ReadUnit, read: _Told) -> None:
     names = names_of(unit)
     for piece in unit.pieces:
         origin = _origin(unit, piece)
         lost = _Unanswered()
-        answered = _answered(trace_rows(file_of(unit.dump, piece.source), origin), told.refusals, lost)
-        told.note(_sure(of_table(answered, origin, names)))
-        told.refusals.extend(lost.refusals(origin))
+        answered = _answered(trace_rows(file_of(unit.dump, piece.source), origin), read.refusals, lost)
+        read.note(_sure(of_table(answered, origin, names)))
+        read.refusals.extend(lost.refusals(origin))
 
 
 class _Unanswered:
@@ -125,43 +125,43 @@ def _sure(named: Iterable[Named]) -> Iterator[Named]:
         yield place, topic_id, moment if placed else altered(moment, doubtful=True)
 
 
-def _read_descriptions(unit: ReadUnit, told: _Told) -> None:
+def _read_descriptions(unit: ReadUnit, read: _Told) -> None:
     for piece in unit.pieces:
         origin = _origin(unit, piece)
         content = read_source(Path(unit.dump), origin)
         if isinstance(content, Refusal):
-            told.refusals.append(content)
+            read.refusals.append(content)
             continue
         parsed = parse_describe_text(content, origin)
         rows, foreign = of_the_cluster(parsed.rows, origin)
         described = described_commits(rows, origin)
-        told.refusals.extend((*parsed.refusals, *foreign, *described.refusals))
-        told.note(of_descriptions(rows))
-        told.settings.extend(described_settings(rows))
-        told.counts.extend(described_counts(rows))
+        read.refusals.extend((*parsed.refusals, *foreign, *described.refusals))
+        read.note(of_descriptions(rows))
+        read.settings.extend(described_settings(rows))
+        read.counts.extend(described_counts(rows))
         named = ((row.topic_id, row.topic) for row in rows)
-        told.names.update(TopicName(topic_id=each, topic=topic) for each, topic in named if each is not None and topic)
+        read.names.update(TopicName(topic_id=each, topic=topic) for each, topic in named if each is not None and topic)
         for place, commit in described.commits:
-            told.commits.setdefault(place, []).append(commit)
+            read.commits.setdefault(place, []).append(commit)
 
 
-def _read_znodes(unit: ReadUnit, told: _Told) -> None:
+def _read_znodes(unit: ReadUnit, read: _Told) -> None:
     znodes: list[Znode] = []
     for piece in unit.pieces:
         origin = _origin(unit, piece)
         content = read_source(Path(unit.dump), origin)
         if isinstance(content, Refusal):
-            told.refusals.append(content)
+            read.refusals.append(content)
         elif piece.kind == "znode":
             znodes.append(Znode(origin=origin, path=piece.source, content=content))
         else:
             parsed = parse_znode_text(content, origin)
-            told.refusals.extend(parsed.refusals)
+            read.refusals.extend(parsed.refusals)
             znodes.extend(parsed.rows)
     states = znode_states(znode for znode in znodes if znode_place(znode.path) is not None)
     settings = znode_settings(znodes)
-    told.refusals.extend((*states.refusals, *settings.refusals))
-    told.settings.extend(of_changes(settings.rows, "znode", ZOOKEEPER_CLOCK))
+    read.refusals.extend((*states.refusals, *settings.refusals))
+    read.settings.extend(of_changes(settings.rows, "znode", ZOOKEEPER_CLOCK))
     # Of a topic whose znodes are not all here the last ones may be missing.
-    told.counts.extend(counts_in(states.rows, "description"))
-    told.note(of_metadata(states.rows, ZOOKEEPER_CLOCK))
+    read.counts.extend(counts_in(states.rows, "description"))
+    read.note(of_metadata(states.rows, ZOOKEEPER_CLOCK))

@@ -65,9 +65,9 @@ class SessionsLost:
 
 def undated(unit: ReadUnit, spoken: dict[PartitionName, list[Moment]]) -> list[Refusal]:
     """Take out what is told at a time that is no date, where other lines have one: it stands nowhere."""
-    told = [moment for moments in spoken.values() for moment in moments]
-    lost = {(m.span.source, m.span.start, m.span.end) for m in told if m.time is None}
-    if not lost or all(moment.time is None for moment in told):
+    every = [moment for moments in spoken.values() for moment in moments]
+    lost = {(m.span.source, m.span.start, m.span.end) for m in every if m.time is None}
+    if not lost or all(moment.time is None for moment in every):
         return []
     for place, moments in spoken.items():
         spoken[place] = [moment for moment in moments if moment.time is not None]
@@ -83,8 +83,8 @@ def of_several_brokers(unit: ReadUnit, spoken: Mapping[PartitionName, Sequence[M
 
     A node that is a controller too asks every voter for the metadata log while it knows no leader, itself among them.
     """
-    told = (moments for (topic, _), moments in spoken.items() if topic != METADATA_TOPIC)
-    own = (moment for moments in told for moment in moments if moment.broker == unit.broker)
+    moments_of = (moments for (topic, _), moments in spoken.items() if topic != METADATA_TOPIC)
+    own = (moment for moments in moments_of for moment in moments if moment.broker == unit.broker)
     itself = next((m for m in own if m.kind == "fetched" and m.witness == unit.broker), None)
     if itself is None:
         return None
