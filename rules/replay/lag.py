@@ -87,7 +87,7 @@ class _Watch:
 def lags(course: Course) -> Iterator[tuple[LeaderRow, tuple[Lag, ...]]]:
     """Every answer of the reign with the followers that were surely behind then."""
     watches: dict[int, _Watch] = {}
-    members: tuple[frozenset[int], frozenset[int]] = frozenset(), frozenset()
+    isrs: tuple[frozenset[int], ...] = ()
     opening = course.reign.opening
     began = opening.time if opening is not None else None
     held = course.reign.start_offset or 0
@@ -103,15 +103,14 @@ def lags(course: Course) -> Iterator[tuple[LeaderRow, tuple[Lag, ...]]]:
                 watch.caught_up = time
         before = time
         awake_ms = awake.see(row, time)
-        held = max(held, int(row.log_end.interval.low or 0))
-        possible, sure = frozenset().union(*row.isr), frozenset.intersection(*row.isr) if row.isr else frozenset()
+        held = max(held, row.log_end.low.offset if row.log_end.low else 0)
+        joined, isrs = _joined(isrs, row.isr), row.isr
         for remote in row.remotes:
             watch = watches.setdefault(remote.broker, _Watch(began, course.reign.start_offset or 0))
-            if any(remote.broker in now - then for now, then in zip((possible, sure), members, strict=True)):
-                watch.caught_up = time  # it has just joined, or may have
+            if remote.broker in joined:
+                watch.caught_up = time
             if row.moment.kind == "fetched" and row.moment.broker == remote.broker:
                 watch.answer(row.moment, time, held)
-        members = possible, sure
         behind = [r for r in row.remotes if r.high is not None and r.high < held]
         for remote in behind:
             if watches[remote.broker].may_have_caught_up(remote):
@@ -128,6 +127,19 @@ def lags(course: Course) -> Iterator[tuple[LeaderRow, tuple[Lag, ...]]]:
                 for r in behind
             ),
         )
+
+
+def _joined(before: tuple[frozenset[int], ...], now: tuple[frozenset[int], ...]) -> frozenset[int]:
+    """Who has just joined the ISR, or may have, from ISRs that were possible before to those that are so now."""
+    if now == before:
+        return frozenset()
+    (maybe, surely), (maybe_before, surely_before) = _members(now), _members(before)
+    return (maybe - maybe_before) | (surely - surely_before)
+
+
+def _members(isrs: tuple[frozenset[int], ...]) -> tuple[frozenset[int], frozenset[int]]:
+    """Members of any of some ISRs, and of all."""
+    return frozenset().union(*isrs), frozenset.intersection(*isrs) if isrs else frozenset()
 
 
 def _latest(left: int | None, right: int | None) -> int | None:

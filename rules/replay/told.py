@@ -26,10 +26,10 @@ class Told:
         """Where the told value lies; null when none was told."""
         if self.observed is None:
             return None
-        low, high = self.expected.interval.low, self.expected.interval.high
-        if high is not None and self.observed > high:
+        low, high = self.expected.low, self.expected.high
+        if high is not None and self.observed > high.offset:
             return "above"
-        return "below" if low is not None and self.observed < low else "inside"
+        return "below" if low is not None and self.observed < low.offset else "inside"
 
 
 def none_told(watermarks: Iterable[int | None]) -> bool:

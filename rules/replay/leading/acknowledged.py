@@ -6,7 +6,7 @@ when the leader's memory of its followers was another.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from rules.protocol.watermarks import Bound
 from rules.replay.leading.bounds import at_least
@@ -23,13 +23,13 @@ def acknowledged_end(row: Served) -> int | None:
 
 
 def taken(
-    row: Served, reign: UnbrokenReign, tracks: Mapping[int, Track], isrs: Sequence[frozenset[int]], end_low: Bound
+    row: Served, reign: UnbrokenReign, tracks: Mapping[int, Track], in_sync: frozenset[int], end_low: Bound
 ) -> Bound:
     """Have the tracks of all who are surely in sync take it in; how far the leader's own log must reach then."""
     end = acknowledged_end(row)
-    if end is None or not _appended_in(reign, end) or not isrs:
+    if end is None or not _appended_in(reign, end):
         return end_low
-    for broker in sorted(frozenset.intersection(*isrs) & tracks.keys()):
+    for broker in sorted(in_sync & tracks.keys()):
         tracks[broker].take_acknowledged(end)
         if tracks[broker].low > end_low.offset:
             end_low = at_least(tracks[broker].low, f"broker {broker} asked for offset {tracks[broker].low}, in range")

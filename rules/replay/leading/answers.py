@@ -27,8 +27,8 @@ class LeaderThen:
     """When it had weighed its high watermark last, at the earliest."""
     places: Mapping[int, int]
     """Which of its fetches each follower had been answered last."""
-    ends: Mapping[int, int]
-    """How far each follower was counted at least."""
+    remotes: Mapping[int, RemoteEndBounds]
+    """How far each follower was counted."""
 
 
 class Answers:
@@ -60,12 +60,12 @@ class Answers:
             isrs, former.time, former.evaluated
         )
         instant = Instant(log_end=self._log_end(row, former), time=read_since(row, former.row, former.time))
-        counted = [self._counted(broker, row, former, instant) for broker in sorted(awaited)]
-        reached = min((remote.low for remote in counted), default=former.low.offset)
+        ends = (self._counted(broker, row, former, instant) for broker in awaited)
+        reached = min(ends, default=former.low.offset)
         if reached <= former.low.offset:
             return former.low
         settings = counting.relied_on(awaited, [len(isr) for isr in isrs], proved)
-        return at_least(reached, why_counted(counted, reached) + settings)
+        return at_least(reached, why_counted(sorted(awaited), reached) + settings)
 
     def _log_end(self, row: Fetched, former: LeaderThen) -> int:
         """How far the leader's log had come when it answered: what its follower went on with, it had been sent."""
@@ -78,16 +78,13 @@ class Answers:
         told = accepted(following) and not following.doubtful and following.session == row.session
         return max(end, following.offset or 0) if told else end
 
-    def _counted(self, broker: int, row: Fetched, former: LeaderThen, instant: Instant) -> RemoteEndBounds:
-        """Where a follower surely stood in the leader's memory when the answer was made."""
-        track = self.tracks[broker]
-        now = track.now(in_flight_at_end=False, asking=broker == row.broker)
+    def _counted(self, broker: int, row: Fetched, former: LeaderThen, instant: Instant) -> int:
+        """How far a follower surely had come in the leader's memory when the answer was made."""
         if broker == row.broker:
-            low = (row.offset or 0) if row.waited else min(former.ends[broker], row.offset or 0)
+            low = (row.offset or 0) if row.waited else min(former.remotes[broker].low, row.offset or 0)
         else:
-            low = self._lowest(track, former, instant)
-        remote = RemoteEndBounds(broker=broker, low=low, high=None, last=now.last, following=None)
-        return self.counting.slowest(remote, row.time)
+            low = self._lowest(self.tracks[broker], former, instant)
+        return self.counting.counted_at(broker, low, row.time)
 
     def _lowest(self, track: Track, former: LeaderThen, instant: Instant) -> int:
         """The lowest of a follower's offsets since the last fetch that surely was taken in by then."""
@@ -99,5 +96,5 @@ class Answers:
             lowest = offset if lowest is None else min(lowest, offset)
             if taken_in_before(track, place, instant, self.isr.holds):
                 return lowest
-        known = former.ends[track.broker]
+        known = former.remotes[track.broker].low
         return known if lowest is None else min(known, lowest)

@@ -25,11 +25,11 @@ def at_most(offset: int, because: str) -> Bound:
     return Bound(side="high", offset=Offset(offset), because=because)
 
 
-def why_counted(counted: Sequence[RemoteEndBounds], reached: int) -> str:
-    """Why a leader's high watermark is at least an offset."""
+def why_counted(counted: Sequence[int], reached: int) -> str:
+    """Why a leader's high watermark is at least an offset, by the brokers that were counted."""
     if not counted:
         return f"nobody else was counted, and the leader held offset {reached - 1}"
-    names = numbered("broker", [remote.broker for remote in counted])
+    names = numbered("broker", counted)
     return f"every replica that counts ({names}) had asked for offset {reached} or beyond"
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
-from rules.replay.leading.tracks import IN_FLIGHT_MS, NEVER, RemoteEndBounds, Track
+from rules.replay.leading.tracks import IN_FLIGHT_MS, NEVER, Track
 from rules.replay.reign.in_force import InForceOverTime, Isr
 from rules.replay.reign.rank import Rank
 from rules.replay.reign.reigns import UnbrokenReign
@@ -48,13 +47,13 @@ class Counting:
 
     def _may_catch_up(self, broker: int, time: int | None, evaluated: int | None) -> bool:
         track, version, limit = self.tracks[broker], self.rank.version, self.rank.lag_limit_ms
-        now = track.now(in_flight_at_end=False, asking=False)
-        soon = now.following is not None and _within(time, now.following.time, IN_FLIGHT_MS)
+        following, last = track.following, track.last
+        soon = following is not None and _within(time, following.time, IN_FLIGHT_MS)
         if soon or version is None or limit is None or time is None or self.may_ask_unseen(track, time):
             return True
-        if now.last is None:
+        if last is None:
             return self.reign.begun_unseen or broker in self.isr.opened_with()
-        seen = now.last.last_time or now.last.time
+        seen = last.last_time or last.time
         if seen is None or evaluated is None:
             return True
         # A change of the ISR that is weighed settles what was proposed before it.
@@ -93,10 +92,10 @@ class Counting:
         """Whether the trace ends so soon that a fetch in flight may never have been logged."""
         return time is None or self.end_time is None or self.end_time - time <= IN_FLIGHT_MS
 
-    def slowest(self, remote: RemoteEndBounds, time: int | None) -> RemoteEndBounds:
-        """A follower that has not been seen in this term may ask for any offset, unseen."""
-        unseen = remote.last is None and self.may_ask_unseen(self.tracks[remote.broker], time)
-        return replace(remote, low=NEVER) if unseen else remote
+    def counted_at(self, broker: int, low: int, time: int | None) -> int:
+        """How far a follower is counted at least: one not seen in this term may ask for any offset, unseen."""
+        track = self.tracks[broker]
+        return NEVER if track.last is None and self.may_ask_unseen(track, time) else low
 
     def relied_on(self, awaited: frozenset[int], sizes: Sequence[int], proved: int | None) -> str:
         """The settings without which the lower bound would not be so high."""

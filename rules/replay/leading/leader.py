@@ -5,7 +5,7 @@ No high watermark that anybody told goes into this: only what was asked, what wa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -81,6 +81,7 @@ class LeaderWalk:
         self.first_low = self.low
         self.high: Bound | None = start.high
         self.proved_min_isr: int | None = None
+        self.enough = rank.enough
         self.uncounted = isr.unassigned
         self.counting = Counting(reign, self.isr, rank, self.tracks)
         self.silences = Silences(self.counting)
@@ -105,14 +106,14 @@ class LeaderWalk:
         # Who joined without any fetch that is told has sent one that nobody tells of.
         unseen = (broker for broker in possible.joined if self.reached.get(broker) == NEVER)
         self.uncounted = self.isr.unassigned.union(silent, self.silences.perhaps_out(possible.untold_since), unseen)
-        counted = [isr - self.isr.unassigned for isr in possible.isrs]
-        self.end_low = taken(row, self.reign, self.tracks, counted, self.end_low)
-        remotes = {b: self._remote(t, time, asking=False) for b, t in self.tracks.items()}
-        asking = {} if asker is None else {asker.broker: self._remote(asker, time, asking=True)}
-        self._raise_high({**remotes, **asking}, possible)
+        self.end_low = taken(row, self.reign, self.tracks, possible.surely - self.isr.unassigned, self.end_low)
+        instant = Instant(log_end=self.end_low.offset, time=time)
+        late = self.counting.is_late(time)
+        remotes = {b: self._remote(t, instant, late=late) for b, t in self.tracks.items()}
+        self._raise_high(remotes if asker is None else {**remotes, asker.broker: asker.asking()}, possible)
         answered_high = self.high
         self._raise_low(row, remotes, possible, time)
-        if asking:
+        if asker is not None:
             self._raise_high(remotes, possible)
         answered_low = self._answered_low(row)
         if fetch is not None and asker is not None:
@@ -145,16 +146,15 @@ class LeaderWalk:
             log_end=self.end_low.offset,
             evaluated=self.weighing.last(possible.first),
             places={b: track.index for b, track in self.tracks.items()},
-            ends={b: remote.low for b, remote in remotes.items()},
+            remotes=remotes,
         )
         self.answers.note(broker, asked)
 
-    def _remote(self, track: Track, time: int | None, *, asking: bool) -> RemoteEndBounds:
+    def _remote(self, track: Track, instant: Instant, *, late: bool) -> RemoteEndBounds:
         """Only the last fetches of a trace can have been applied without ever being logged."""
-        instant = Instant(log_end=self.end_low.offset, time=time)
-        place = track.index + 1
-        applied = track.done and place < len(track.runs) and taken_in_before(track, place, instant, self.isr.holds)
-        return track.now(in_flight_at_end=self.counting.is_late(time), asking=asking, applied=applied)
+        told = track.following is not None
+        applied = told and taken_in_before(track, track.index + 1, instant, self.isr.holds)
+        return track.now(in_flight_at_end=late, applied=applied)
 
     def _append(self, row: Served) -> None:
         if row.error not in (None, 0) or row.offset is None or row.doubtful:
@@ -167,26 +167,23 @@ class LeaderWalk:
     def _raise_low(
         self, row: Served, remotes: dict[int, RemoteEndBounds], possible: PossibleIsrs, time: int | None
     ) -> None:
-        end = acknowledged_end(row)
+        end, sizes = acknowledged_end(row), [len(isr) for isr in possible.isrs]
         if end is not None:
             everyone = self.tracks if self.rank.everyone_known else {}
             self.low = max(self.low, committed(end, self.reign, everyone, self.end_low), key=_offset)
-            sizes = [len(isr) for isr in possible.isrs]
             if sizes:
                 self.proved_min_isr = min(self.proved_min_isr or max(sizes), max(sizes))
         self._raise_to_log_start(row)
-        sizes = [len(isr) for isr in possible.isrs]
         if not self.rank.surely_enough(sizes, self.proved_min_isr):
             return
         evaluated = self.weighing.last(possible.first)
         isrs = possible.isrs if self.weighing.at_changes else self.isr.possible_since(evaluated, time)
         awaited = self.counting.awaited(isrs, time, evaluated)
-        counted = [self.counting.slowest(remotes[broker], time) for broker in sorted(awaited)]
-        slowest = min(counted, key=lambda remote: remote.low, default=None)
-        reached = self.end_low.offset if slowest is None else min(slowest.low, self.end_low.offset)
+        ends = (self.counting.counted_at(broker, remotes[broker].low, time) for broker in awaited)
+        reached = min((self.end_low.offset, *ends))
         if reached > self.low.offset:
             settings = self.counting.relied_on(awaited, sizes, self.proved_min_isr)
-            self.low = at_least(reached, why_counted(counted, reached) + settings)
+            self.low = at_least(reached, why_counted(sorted(awaited), reached) + settings)
 
     def _raise_to_log_start(self, row: Served) -> None:
         """Nothing is deleted, by retention or by request, that is not committed."""
@@ -195,23 +192,27 @@ class LeaderWalk:
             self.low = at_least(start, f"its log starts at {start}, and only committed records are deleted")
 
     def _raise_high(self, remotes: dict[int, RemoteEndBounds], possible: PossibleIsrs) -> None:
-        for remote in remotes.values():
-            before = self.reached[remote.broker]
-            self.reached[remote.broker] = None if None in (before, remote.high) else max(before or 0, remote.high or 0)
-        raising = [isr for isr in possible.isrs if not self.rank.surely_too_few(len(isr))]
-        if raising or not possible.isrs:
-            self._raise_under(raising, remotes, possible.joined)
+        for broker, remote in remotes.items():
+            before, high = self.reached[broker], remote.high
+            self.reached[broker] = None if before is None or high is None else max(before, high)
+        raising = possible.isrs
+        if self.enough is not None:
+            raising = tuple(isr for isr in possible.isrs if len(isr) >= self.enough)
+        if raising == possible.isrs:
+            self._raise_under(possible.surely, remotes, possible.joined)
+        elif raising:
+            self._raise_under(frozenset.intersection(*raising), remotes, possible.joined)
         if len(raising) < len(possible.isrs) and self.high is not None:
-            self.high = at_most(self.high.offset, why_resting(self.high.because, self.rank.enough))
+            self.high = at_most(self.high.offset, why_resting(self.high.because, self.enough))
 
     def _raise_under(
-        self, isrs: Sequence[frozenset[int]], remotes: dict[int, RemoteEndBounds], joined: frozenset[int]
+        self, members: frozenset[int], remotes: dict[int, RemoteEndBounds], joined: frozenset[int]
     ) -> None:
-        """As far as any of these ISRs may have let it advance."""
-        surely = (frozenset.intersection(*isrs) if isrs else frozenset()) - self.uncounted
-        counted = [remotes[broker] for broker in sorted(surely) if broker in remotes]
-        self._raise_to(min((r for r in counted if r.high is not None), key=attrgetter("high"), default=None))
-        for broker in sorted(surely & self.tracks.keys() & joined):
+        """As far as any ISR may have let it advance; `members` are in all of them."""
+        surely = members - self.uncounted
+        counted = [r for broker, r in remotes.items() if broker in surely and r.high is not None]
+        self._raise_to(min(counted, key=attrgetter("high"), default=None))
+        for broker in sorted(joined & surely & self.tracks.keys()):
             reached = self.reached[broker]
             if reached is not None and (self.high is None or reached < self.high.offset):
                 self.high = at_most(
@@ -233,7 +234,7 @@ class LeaderWalk:
         """When the reign is over: whatever came into force, or was asked, after the last answer that was logged."""
         if self.reign.ends_unseen:
             return between(self.low, self.end_high)
-        remotes = {b: t.now(in_flight_at_end=True, asking=False) for b, t in self.tracks.items()}
+        remotes = {b: t.now(in_flight_at_end=True) for b, t in self.tracks.items()}
         self.silences.end(self.reign.ended)
         uncounted = self.uncounted
         for possible in self.isr.remaining(self.counting.end_time):

@@ -67,6 +67,17 @@ class Track:
         self.holed = holed
 
     @property
+    def last(self) -> Fetched | None:
+        """The last answered fetch."""
+        return self.runs[self.index] if self.index >= 0 else None
+
+    @property
+    def following(self) -> Fetched | None:
+        """The fetch that the trace tells of next, once the run of the last one is over."""
+        place = self.index + 1
+        return self.runs[place] if self.done and place < len(self.runs) else None
+
+    @property
     def exhausted(self) -> bool:
         """Whether the trace tells of no further fetch."""
         return self.done and self.index + 1 >= len(self.runs)
@@ -79,7 +90,7 @@ class Track:
     @property
     def answered(self) -> int | None:
         """When its last answer was logged: whatever it asks next came later."""
-        last = self.runs[self.index] if self.index >= 0 else None
+        last = self.last
         return None if last is None else last.last_time if last.last_time is not None and self.done else last.time
 
     def moves(self, run: Fetched) -> bool:
@@ -131,24 +142,25 @@ class Track:
         self.low = max(self.low, self.acknowledged(end))
         self.high = None if self.high is None else max(self.high, self.low)
 
-    def now(self, *, in_flight_at_end: bool, asking: bool, applied: bool = False) -> RemoteEndBounds:
-        """Where the follower may stand in the leader's memory at this place of the log.
+    def asking(self) -> RemoteEndBounds:
+        """Where the follower stands in the leader's memory while it is answered: its next fetch has not been sent."""
+        high = None if self.holed else self.high
+        return RemoteEndBounds(broker=self.broker, low=self.low, high=high, last=self.last, following=None)
 
-        While it is asking, its next fetch has not been sent; else that one surely is `applied`, or may be. A fetch that
-        is in flight when the trace ends may have been applied though its answer was never logged.
+    def now(self, *, in_flight_at_end: bool, applied: bool = False) -> RemoteEndBounds:
+        """Where it may stand at this place of the log: its next fetch surely is `applied`, or may be.
+
+        One that is in flight when the trace ends may have been applied though its answer was never logged.
         """
-        last = self.runs[self.index] if self.index >= 0 else None
-        following = self.runs[self.index + 1] if self.index + 1 < len(self.runs) else None
-        low, high = self.low, self.high
-        done = self.done and not asking
-        if done and following is not None and following.offset is not None:
+        following, low, high = self.following, self.low, self.high
+        if following is not None and following.offset is not None:
             low = NEVER if following.doubtful else following.offset if applied else min(low, following.offset)
             high = None if following.doubtful or high is None else max(high, following.offset)
-        elif done and in_flight_at_end:
+        elif self.done and in_flight_at_end:
             high = None if self.log_end is None or high is None else max(high, self.log_end)
         if self.holed:
             high = None
-        return RemoteEndBounds(broker=self.broker, low=low, high=high, last=last, following=following if done else None)
+        return RemoteEndBounds(broker=self.broker, low=low, high=high, last=self.last, following=following)
 
 
 def _reaches(run: Fetched, end: int) -> bool:

@@ -21,6 +21,8 @@ class PossibleIsrs:
 
     isrs: tuple[Isr, ...] = ()
     """Every ISR that it may be, each once; none where nothing is known of them."""
+    surely: Isr = NOBODY
+    """Members of all of these."""
     first: InForce | None = None
     """The oldest statement that may hold: those before it surely do so no more."""
     untold_since: float = -inf
@@ -41,19 +43,23 @@ class _Window:
     def __init__(self, statements: Sequence[InForce]) -> None:
         self.statements = statements
         self.order = sorted(range(len(statements)), key=lambda i: _or(statements[i].earliest, -inf))
+        self.begins = [_or(statements[place].earliest, -inf) for place in self.order]
         self.entered = 0
         self.places: dict[Isr, list[int]] = {}
+        self.asked = (-1, 0)
+        self.found: tuple[Isr, ...] = ()
 
     def isrs(self, first: int, time: int) -> tuple[Isr, ...]:
         """Their ISRs, each once, in the order of statements; that of the first in any case."""
-        begun = StepLimit(len(self.order), "taking up ISRs")
-        while self.entered < len(self.order):
-            begun.step()
-            index = self.order[self.entered]
-            if _or(self.statements[index].earliest, -inf) > time:
-                break
+        entered = bisect_right(self.begins, time, lo=self.entered)
+        if self.asked != (first, entered):
+            self.asked, self.found = (first, entered), self._changed(first, entered)
+        return self.found
+
+    def _changed(self, first: int, entered: int) -> tuple[Isr, ...]:
+        for index in self.order[self.entered : entered]:
             heappush(self.places.setdefault(self.statements[index].isr, []), index)
-            self.entered += 1
+        self.entered = entered
         found = {self.statements[first].isr: first}
         for isr, places in list(self.places.items()):
             past = StepLimit(len(places), "laying ISRs aside")
@@ -81,6 +87,7 @@ class InForceOverTime:
         self.settled = sorted(dated)
         self.begun_by = _prefix_most(earliest for _, earliest in self.settled)
         self.now, self.meanwhile = _Window(self.statements), self.window()
+        self.known: dict[tuple[int, tuple[Isr, ...]], PossibleIsrs] = {}
         self.without: dict[int, tuple[list[int], list[float]]] = {}
         """Of each broker the statements that leave it out, and when the first of those from there on may begin."""
 
@@ -132,11 +139,17 @@ class InForceOverTime:
             yield self._from(place, (self.statements[place].isr,))
 
     def _from(self, place: int, isrs: tuple[Isr, ...]) -> PossibleIsrs:
-        """These ISRs, where the statement at a place is the oldest that may hold."""
+        """These ISRs, where the statement at a place is the oldest that may hold; a reign has few and many answers."""
+        if (place, isrs) not in self.known:
+            self.known[place, isrs] = self._told_from(place, isrs)
+        return self.known[place, isrs]
+
+    def _told_from(self, place: int, isrs: tuple[Isr, ...]) -> PossibleIsrs:
         statement, told = self.statements[place], self.joined_up.stop if place in self.joined_up else place
         over = told == len(self.statements)
         since = inf if over else _or(self.statements[told].earliest, -inf)
-        return PossibleIsrs(isrs=isrs, first=statement, untold_since=since, joined=self.joined[place])
+        surely, joined = frozenset.intersection(*isrs), self.joined[place]
+        return PossibleIsrs(isrs=isrs, surely=surely, first=statement, untold_since=since, joined=joined)
 
     def settled_since(self, since: int, time: int) -> bool:
         """Whether an ISR surely came into force between two times: what was in flight before it is so no more."""

@@ -82,10 +82,6 @@ class Rank:
             return None
         return min(self.min_in_sync, self.assigned)
 
-    def surely_too_few(self, size: int) -> bool:
-        """Whether it surely rests at this ISR size."""
-        return self.enough is not None and size < self.enough
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assigned:
