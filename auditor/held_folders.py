@@ -88,6 +88,7 @@ def _folder(
         return
     heads = {base: _head(root, files.segments[base]) for base in files.segments.keys() & first}
     last = max(files.segments)
+    told_end = told.get((origin.log_dir, origin.topic, origin.partition))
     yield HeldFolder(
         topic=origin.topic,
         partition=origin.partition,
@@ -96,8 +97,8 @@ def _folder(
         heads={base: head for base, head in heads.items() if head is not None},
         empty=last == 0 and not files.segments[last].size,
         stopped=origin.log_dir in stopped,
-        end=_end_at_hand(root, files, stopped=origin.log_dir in stopped),
-        told_end=told.get((origin.log_dir, origin.topic, origin.partition)),
+        end=_end_at_hand(root, files, told_end, stopped=origin.log_dir in stopped),
+        told_end=told_end,
     )
 
 
@@ -106,15 +107,19 @@ def _head(root: Path, segment: Source) -> FirstBatch | None:
     return None if isinstance(place, FileFault) else first_batch(place)
 
 
-def _end_at_hand(root: Path, files: _Files, *, stopped: bool) -> int | None:
-    """The log end by names alone, or by reading little: at an orderly stop a broker names a snapshot after it."""
+def _end_at_hand(root: Path, files: _Files, told_end: int | None, *, stopped: bool) -> int | None:
+    """The log end by names alone, or by reading little: at an orderly stop a broker names a snapshot after it.
+
+    Nothing is read where no end was told that it could be held against.
+    """
     last = max(files.segments)
     snapshot = max(files.snapshots, default=-1)
     if not files.segments[last].size:
         return last
     if stopped and snapshot > last:
         return snapshot
-    return _read_to_the_end(root, files) if files.segments[last].size <= READ_TO_ITS_END else None
+    small = files.segments[last].size <= READ_TO_ITS_END
+    return _read_to_the_end(root, files) if small and told_end is not None else None
 
 
 def _read_to_the_end(root: Path, files: _Files) -> int | None:
