@@ -39,14 +39,13 @@ class Remembered:
         return f"the audit of {', '.join(map(str, self.archives or (self.dump,)))}"
 
 
-def remember(report_text: str, dump: DumpParts) -> None:
+def remember(report: Mapping[str, object], dump: DumpParts) -> None:
     """Keep the report as the last one; a cache that cannot be written is no reason to fail an audit."""
     folder = cache_dir()
     if dump.holds(folder):
         return
     with suppress(OSError):  # a full disk, a cache of somebody else
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        report = json.loads(report_text)
         stamps = {path: stamp_of(dump.root, path) for path in sorted(set(_evidence(report)))}
         archives = [str(archive.resolve()) for archive in dump.archives]
         place = {"dump": str(dump.root.resolve()), "archives": archives}
@@ -65,7 +64,7 @@ def stamp_of(root: Path, path: str) -> Stamp | None:
     return (status.st_size, status.st_mtime_ns) if status else None
 
 
-def _evidence(report: dict[str, object]) -> Iterator[str]:
+def _evidence(report: Mapping[str, object]) -> Iterator[str]:
     findings = report.get("findings")
     for finding in findings if isinstance(findings, list) else ():
         for exhibit in finding.get("evidence", ()):

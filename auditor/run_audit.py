@@ -37,7 +37,7 @@ def _audit_and_tell(folders: Sequence[Path], dump: DumpParts, config: AuditConfi
     require_writable(config, dump)
     with watched(quiet=config.quiet) as progress:
         report = audit(folders, config, progress)
-    remember(json.render(report), dump)
+    remember(json.document(report), dump)
     for name, file in config.written_formats:
         deliver_to(rendered(name, report, whole=config.verbose), file, config.named("format"), config)
     deliver(_told(report, config), config)

@@ -71,5 +71,6 @@ def _side(place: Path, dump: DumpParts | None, config: AuditConfig) -> ComparedR
     if report.interrupted:
         listen()
         raise KeyboardInterrupt
-    remember(json.render(report), dump)
-    return side_of(json.document(report), str(place))
+    document = json.document(report)
+    remember(document, dump)
+    return side_of(document, str(place))
