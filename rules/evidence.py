@@ -15,9 +15,10 @@ from rules.history.gaps import TraceGap
 from rules.history.moments import ZOOKEEPER_CLOCK, Committed, Moment, first_role, gives_role
 from rules.history.statements import RoleTaken
 from rules.history.turns import Cut, LeaderChange, last_assignment
+from rules.memberships import clocks_told
 from rules.protocol.topics import COMPACTED_TOPICS, METADATA_TOPIC
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
-from rules.replay import ClockOffset, Course, Lag, LeaderRow, Replay, Told, lags, release_at, replay, translated
+from rules.replay import NO_CLOCKS, Clocks, Course, Lag, LeaderRow, Replay, Told, lags, release_at, replay, translated
 from rules.replay.closing import CRASHED, Closing, Unclosed, closings
 from rules.replay.stable import StableLogs
 from rules.replicas.batch_ends import boundaries, next_boundary
@@ -200,7 +201,13 @@ class PartitionEvidence:
         """What every replica must have held over time; the metadata log has no leader whom this describes."""
         binaries = {version.broker: version.binary for version in self.versions}
         moments = () if self.topic == METADATA_TOPIC or self.epochs_used_twice else self.moments
-        return replay(moments, self.current, binaries, self._certain_setting, self.gaps)
+        return replay(moments, self.current, binaries, self._certain_setting, self.gaps, self.clocks)
+
+    @cached_property
+    def clocks(self) -> Clocks:
+        """How the clocks of those who tell of it stand to each other."""
+        moments = () if self.topic == METADATA_TOPIC or self.epochs_used_twice else self.moments
+        return clocks_told(moments, self.settings)
 
     @cached_property
     def unwritten(self) -> Reconstruction:
@@ -221,7 +228,7 @@ class PartitionEvidence:
         return StableLogs(self.replayed.courses, self.current)
 
     def _certain_setting(
-        self, broker: int, name: str, at: Moment | None, clocks: Mapping[str, ClockOffset]
+        self, broker: int, name: str, at: Moment | None, clocks: Clocks
     ) -> str | None:
         setting = self.settings.in_force(self.topic, broker, name, at, clocks)
         if setting is None or (name == KAFKA_VERSION and broker in self._given):
@@ -237,7 +244,7 @@ class PartitionEvidence:
     def release_of(self, broker: int, at: Moment | None = None) -> KafkaVersion | None:
         """What a broker ran last, or at a moment, where that is known."""
         last = next((version.binary for version in self.versions if version.broker == broker), None)
-        clocks = {} if at is None else {clock.clock: clock for clock in self.replayed.clocks}
+        clocks = NO_CLOCKS if at is None else self.clocks
         return parse_kafka_version(release_at(broker, at, self._certain_setting, clocks, last) or "")
 
     def setting(self, broker: int | None, name: str, at: Moment | None = None) -> Setting | None:
@@ -246,7 +253,7 @@ class PartitionEvidence:
         `name` is the topic's own name of it where topics have it. None where nothing tells, or several values may have
         been in force then.
         """
-        clocks = {} if at is None else {clock.clock: clock for clock in self.replayed.clocks}
+        clocks = NO_CLOCKS if at is None else self.clocks
         return self.settings.in_force(self.topic, broker, name, at, clocks)
 
     @cached_property

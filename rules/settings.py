@@ -13,13 +13,14 @@ from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
 from parsers.provenance import Span
-from rules.history.clocks import ClockOffset, translated
+from rules.history.clocks import NO_CLOCKS, Clocks, translated
 from rules.history.moments import Moment
 from rules.history.rotated import FileOrder, Place
 
-SettingOrigin = Literal["log", "file", "describe", "metadata", "znode", "applied", "assignment"]
+SettingOrigin = Literal["log", "file", "describe", "metadata", "znode", "applied", "assignment", "registration"]
 """Printed by the broker when it started, written in its properties file, told by a tool, kept by the controller, taken
-over by a broker while it ran; of the replication factor, the brokers to which a partition is assigned."""
+over by a broker while it ran; of the replication factor, the brokers to which a partition is assigned; of what a
+broker runs as, the controllers' record of it."""
 CHANGED: Final[tuple[SettingOrigin, ...]] = ("metadata", "znode", "describe", "applied")
 """Origins that tell what was changed while brokers ran."""
 
@@ -43,6 +44,12 @@ ON_EVERY_START: Final = "controlled.shutdown.enable"
 STOPPING: Final = "stopping"
 STOPPED: Final = "stopped in order"
 """Whether a broker runs is told so too: a killed one never says that it stopped."""
+INCARNATION: Final = "broker.incarnation"
+BROKER_EPOCH: Final = "broker.epoch"
+CONTROLLER_EPOCH: Final = "controller.epoch"
+QUORUM_LEADER: Final = "quorum.leader"
+"""As what a process registered, which epoch a controller leads under ZooKeeper, and which node the quorum."""
+MEMBERSHIPS: Final = (INCARNATION, BROKER_EPOCH, CONTROLLER_EPOCH, QUORUM_LEADER)
 
 BROKER_NAMES: Final[Mapping[str, str]] = {
     CLEANUP_POLICY: "log.cleanup.policy",
@@ -135,6 +142,11 @@ class Settings:
         return self._by_place.get((None, broker, BROKER_STATE), ())
 
     @cached_property
+    def memberships(self) -> tuple[Setting, ...]:
+        """What is told of registrations and of controllers' elections."""
+        return tuple(setting for setting in self.statements if setting.name in MEMBERSHIPS)
+
+    @cached_property
     def tell_their_stops(self) -> frozenset[int]:
         """Brokers whose own logs tell that they start or stop, or print all settings: a whole one tells a stop too."""
         own = (each for each in self.statements if each.origin == "log" and each.broker is not None)
@@ -175,7 +187,7 @@ class Settings:
         broker: int | None,
         name: str,
         at: Moment | None = None,
-        clocks: Mapping[str, ClockOffset] | None = None,
+        clocks: Clocks = NO_CLOCKS,
     ) -> Setting | None:
         """The statement that held at a moment, or when the evidence ends; None where none did or several may have."""
         possible: list[Setting] = []
@@ -183,7 +195,7 @@ class Settings:
         for statements in self.told(topic, broker, name):
             if gone and statements[0].topic is not None:
                 continue  # the topic has no longer what it was made with
-            held, sure = _held(statements, at, clocks or {})
+            held, sure = _held(statements, at, clocks)
             deleted = [setting for setting in held if setting.value is None and setting.origin in CHANGED]
             possible += [setting for setting in held if setting not in deleted]
             if sure and not deleted:
@@ -215,7 +227,7 @@ def settings_of(statements: Iterable[Setting]) -> Settings:
 
 
 def _held(
-    statements: Sequence[Setting], at: Moment | None, clocks: Mapping[str, ClockOffset]
+    statements: Sequence[Setting], at: Moment | None, clocks: Clocks
 ) -> tuple[Sequence[Setting], bool]:
     """The statements of one rank that may have been in force, and whether one of them surely was."""
     timeless = [setting for setting in statements if setting.since is None]
@@ -241,7 +253,7 @@ def _held(
     return [*timeless, *unsettled], bool(timeless)
 
 
-def _standing(setting: Setting, at: Moment, clocks: Mapping[str, ClockOffset]) -> Literal["past", "open", "future"]:
+def _standing(setting: Setting, at: Moment, clocks: Clocks) -> Literal["past", "open", "future"]:
     """Whether a statement was made before a moment, as far as their clocks tell."""
     if at.time is None:
         return "open"

@@ -201,8 +201,9 @@ def _history(placed: PlacedHistory) -> Json:
                 "clock": clock.clock,
                 "reference": clock.reference,
                 "milliseconds": clock.milliseconds,
-                "uncertainty": clock.slack,
-                "sharedEvents": clock.pairs,
+                "atLeast": clock.least,
+                "atMost": clock.most,
+                "bounds": clock.bounds,
                 "shifted": clock.stands_apart,
             }
             for clock in placed.clocks

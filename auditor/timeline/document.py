@@ -26,9 +26,9 @@ def timeline_document(drawn: Timeline) -> dict[str, object]:
                 "clock": c.clock,
                 "reference": c.reference,
                 "milliseconds": c.milliseconds,
-                "spread": c.spread,
-                "slack": c.slack,
-                "pairs": c.pairs,
+                "atLeast": c.least,
+                "atMost": c.most,
+                "bounds": c.bounds,
             }
             for c in drawn.clocks
         ],

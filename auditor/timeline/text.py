@@ -39,7 +39,7 @@ def legend_lines(signs: Sequence[Sign]) -> Iterator[str]:
 
 def clock_lines(drawn: Timeline) -> list[str]:
     """How far apart the clocks stand."""
-    return [f"clock of {clock.clock}: {clock.words}" for clock in drawn.clocks if clock.pairs]
+    return [f"clock of {clock.clock}: {clock.words}" for clock in drawn.clocks if clock.bounds]
 
 
 def missing_lines(drawn: Timeline) -> list[str]:

@@ -39,6 +39,17 @@ MEMBERSHIP: Final = (
         ),
     ),
     Event(
+        kind="broker-registering",
+        means="A broker's process has begun, and registers from now on. detail: its incarnation.",
+        wordings=(
+            Wording(
+                text="Incarnation {detail} of broker {other_broker} in cluster {*} is now STARTING", since="2.8",
+                sample=f"[BrokerLifecycleManager id=1] Incarnation {_ID} of broker 1 in cluster MkU3OEVBNTcwNTJENDM2Qg is now STARTING.",
+                expect={"broker": 1, "other_broker": 1, "detail": _ID},
+            ),
+        ),
+    ),
+    Event(
         kind="broker-registered",
         means="A broker registered, with the broker epoch it holds until it restarts. detail: its incarnation, old and new.",
         wordings=(

@@ -30,7 +30,7 @@ EventKind = Literal[
     "isr-updated", "isr-shrinking", "isr-expanding", "isr-update-rejected", "isr-update-failed",
     "high-watermark-updated", "high-watermark-held", "replica-position-recorded",
     # membership
-    "broker-fenced", "broker-unfenced", "broker-registered", "broker-registration-changed", "broker-shutdown-requested",
+    "broker-fenced", "broker-unfenced", "broker-registering", "broker-registered", "broker-registration-changed", "broker-shutdown-requested",
     "broker-shutdown-granted", "broker-failed", "brokers-changed", "partitions-moved", "broker-shutting-down",
     "broker-shut-down", "broker-started", "unclean-shutdown", "controlled-shutdown-succeeded", "signal-received",
     "kafka-version", "metadata-version", "topic-configured", "broker-configured", "topic-created", "topic-removed", "partition-registered",

@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Final
 
 from rules.chronicle.stories import Story
-from rules.history.clocks import ClockOffset, translated
+from rules.history.clocks import Clocks, translated
 from rules.history.moments import Moment
 from rules.history.statements import Produced, RoleTaken
 
@@ -51,11 +51,10 @@ class AnsweredAfter:
 def answered_after(
     moments: Sequence[Moment],
     openings: Mapping[int, RoleTaken],
-    clocks: Sequence[ClockOffset],
+    clocks: Clocks,
     untold: Mapping[int, int],
 ) -> Iterator[AnsweredAfter]:
     """Every one by the estimated clocks, but those that may be of a newer epoch which their broker does not tell."""
-    offsets = {clock.clock: clock for clock in clocks}
     epochs = sorted(openings)
     lowest = _lowest_from_each(openings, epochs)
     for m in moments:
@@ -70,7 +69,7 @@ def answered_after(
             below = opening.offset is not None and opening.offset <= m.offset
             if epoch <= m.term or opening.broker == m.witness or not below:
                 continue
-            window = translated(opening.time, opening.clock, m.clock, offsets)
+            window = translated(opening.time, opening.clock, m.clock, clocks)
             if window is not None and m.time > window[1] + SLACK_MS:
                 yield AnsweredAfter(broker=m.witness, led=m.term, offset=m.offset, answer=m, opening=opening)
                 break

@@ -1,127 +1,158 @@
-"""How far the witnesses' clocks stand apart, estimated from what two of them tell of one event.
+"""How far the witnesses' clocks stand apart, as far as causes on one clock and effects on another bound it.
 
-An election is written by the controller and then, later, by every broker that takes a role in its epoch. The smallest
-delay seen is taken for the difference of the clocks; how much the delays vary is told beside it. Nothing that is
-judged rests on an estimate alone: it narrows the time in which something came into force, by its slack on either side.
+An effect comes after its cause. So the clock of the effect shows at most so much more than that of the cause as lies
+between the two times. Causes in both directions bound the difference from both sides, also over a third clock. What
+is not bounded is not known. Bounds that contradict each other show that a clock was set: nothing aligns it then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final
 
-from rules.history.moments import Moment, gives_role
-from rules.history.statements import PartitionState
+from rules.history.causes import Precedence, precedences
+from rules.history.moments import Moment
 
-LEAST_SLACK_MS: Final = 1000
-ENOUGH_EVENTS: Final = 3
-"""Fewer may all be of restarts, after which a broker takes its roles late."""
-LATEST_MS: Final = 30_000
-"""How late at most."""
-MOST_SLACK_MS: Final = 5000
-"""What varies more tells of brokers that were down when the others wrote, not of their clocks."""
+WANDER_MS: Final = 500
+"""How far two clocks that nobody sets may drift apart and together again while a dump's logs are written."""
+FAR: Final = 1 << 60
+"""Beyond every time: what is not bounded."""
+Pair = tuple[str, str]
+"""The clock of causes, and that of their effects."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockOffset:
-    """A witness's clock against the reference: its time minus the reference's, as far as shared events tell."""
+    """A witness's clock against the reference: its time minus the reference's, as far as causes bound it."""
 
     clock: str
     reference: str
-    milliseconds: int
-    spread: int
-    pairs: int
+    least: int | None
+    """None where no cause on the reference's clock has an effect on this one, directly or over others'."""
+    most: int | None
+    bounds: int
+    """Causes and effects that the clock shares with any other."""
 
     @property
-    def slack(self) -> int:
-        """How far from the estimate a time may lie; few events may all have been written late."""
-        late = min(abs(self.milliseconds), LATEST_MS) if 0 < self.pairs < ENOUGH_EVENTS else 0
-        return max(LEAST_SLACK_MS + late, self.spread)
+    def milliseconds(self) -> int:
+        """By how much its times are shifted: not at all where the clocks may show the same."""
+        if not self.stands_apart:
+            return 0
+        known = [bound for bound in (self.least, self.most) if bound is not None]
+        return sum(known) // len(known)
 
     @property
     def stands_apart(self) -> bool:
-        """Whether the clocks differ by more than the estimate may err; a smaller offset is no reason to shift."""
-        return abs(self.milliseconds) > self.slack
+        """Whether the clocks surely differ; what they may not differ by is no reason to shift."""
+        return (self.least is not None and self.least > 0) or (self.most is not None and self.most < 0)
 
     @property
     def words(self) -> str:
-        """The estimate, or that it says too little to be one."""
-        events = f"{self.pairs} shared event{'' if self.pairs == 1 else 's'}"
-        if self.slack > MOST_SLACK_MS and not self.stands_apart:
-            return f"not aligned with {self.reference}: {events}, written up to {self.slack} ms after each other"
-        return f"{self.milliseconds:+d} ms against {self.reference}, give or take {self.slack} ms, by {events}"
+        """What is known of it, in words."""
+        by = f"by {self.bounds} cause{'' if self.bounds == 1 else 's'} and effect{'' if self.bounds == 1 else 's'}"
+        if self.least is None and self.most is None:
+            return f"not aligned with {self.reference}"
+        if self.least is None or self.most is None:
+            one = f"at most {self.most:+d}" if self.least is None else f"at least {self.least:+d}"
+            return f"{one} ms against {self.reference}, {by}"
+        return f"between {self.least:+d} and {self.most:+d} ms against {self.reference}, {by}"
 
 
-Sightings = dict[str, dict[tuple[int, int], int]]
-"""When each clock first shows a partition state: leader epoch, and partition epoch or -1 for the taking of a role."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clocks:
+    """What is known of the differences between clocks, for every two of them."""
+
+    reference: str = ""
+    most: Mapping[Pair, int] = field(default_factory=lambda: MappingProxyType({}))
+    """By how much at most the second clock shows more than the first."""
+    bounds: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    """How many causes and effects each clock shares with another."""
+
+    @property
+    def offsets(self) -> tuple[ClockOffset, ...]:
+        """Every clock against the reference, which goes first."""
+        others = [clock for clock in sorted(self.bounds) if clock != self.reference]
+        return tuple(self.offset(clock) for clock in (self.reference, *others) if clock)
+
+    def offset(self, clock: str) -> ClockOffset:
+        """One clock against the reference."""
+        if clock == self.reference:
+            return ClockOffset(clock=clock, reference=clock, least=0, most=0, bounds=0)
+        less = self.most.get((clock, self.reference))
+        return ClockOffset(
+            clock=clock,
+            reference=self.reference,
+            least=None if less is None else -less,
+            most=self.most.get((self.reference, clock)),
+            bounds=self.bounds.get(clock, 0),
+        )
 
 
-def clock_offsets(moments: Sequence[Moment]) -> tuple[ClockOffset, ...]:
-    """Every clock's offset from the reference: the controller's own, or else the one that shares most elections."""
-    seen = _sightings(moments)
-    if not seen:
-        return ()
-    reference = _reference(seen)
-    offsets = [ClockOffset(clock=reference, reference=reference, milliseconds=0, spread=0, pairs=0)]
-    for clock in sorted(seen):
-        if clock == reference:
-            continue
-        shared = seen[clock].keys() & seen[reference].keys()
-        delays = sorted(seen[clock][key] - seen[reference][key] for key in shared)
-        if delays:
-            # Whoever writes later writes a delay beside the clocks' difference: the smallest has the least of it.
-            best = delays[0] if reference == "controller" else min(delays, key=abs)
-            offsets.append(
-                ClockOffset(
-                    clock=clock,
-                    reference=reference,
-                    milliseconds=best,
-                    spread=delays[-1] - delays[0] if len(delays) > 1 else 0,
-                    pairs=len(delays),
-                )
-            )
-    return tuple(offsets)
+NO_CLOCKS: Final = Clocks()
 
 
-def _sightings(moments: Sequence[Moment]) -> Sightings:
-    seen: Sightings = {}
-    # A state without a time was there before the next one of its epoch, which is then no first sight of it.
-    older = {moment.epoch for moment in moments if moment.time is None and moment.clock == "controller"}
-    # How long a clock stood still when it was set back is not told: its times since are of no other clock.
-    set_back = {moment.clock for moment in moments if moment.set_back != 0}
-    for moment in moments:
-        if moment.time is None or moment.epoch is None or moment.doubtful or moment.clock in set_back:
-            continue
-        if gives_role(moment) or (moment.clock == "controller" and moment.epoch not in older):
-            seen.setdefault(moment.clock, {}).setdefault((moment.epoch, -1), moment.time)
-        if not isinstance(moment, PartitionState) or moment.partition_epoch is None:
-            continue
-        if moment.kind == "isr" or moment.clock == "controller":
-            seen.setdefault(moment.clock, {}).setdefault((moment.epoch, moment.partition_epoch), moment.time)
-    return seen
+def clocks_of(moments: Sequence[Moment]) -> Clocks:
+    """What the statements of a partition tell of their clocks."""
+    return closed(precedences(moments))
 
 
-def _reference(seen: Sightings) -> str:
-    if "controller" in seen:
-        return "controller"
-    return max(sorted(seen), key=lambda clock: len(seen[clock]))
+def closed(found: Iterable[Precedence]) -> Clocks:
+    """The closest bounds that follow from precedences; clocks whose bounds contradict each other are in none."""
+    direct: dict[Pair, int] = {}
+    bounds: dict[str, int] = {}
+    for each in found:
+        pair, more = (each.cause, each.effect), each.later - each.earlier + WANDER_MS
+        direct[pair] = min(more, direct.get(pair, more))
+        for clock in pair:
+            bounds[clock] = bounds.get(clock, 0) + 1
+    most = _shortest(direct)
+    if contradicted := {one for one, other in most if one == other and most[one, other] < 0}:
+        most = _shortest({pair: bound for pair, bound in direct.items() if contradicted.isdisjoint(pair)})
+    reference = "controller" if "controller" in bounds else max(sorted(bounds), key=lambda c: bounds[c], default="")
+    return Clocks(reference=reference, most=MappingProxyType(most), bounds=MappingProxyType(bounds))
 
 
-def translated(
-    time: int | None, source: str, target: str, offsets: Mapping[str, ClockOffset]
-) -> tuple[int, int] | None:
-    """The earliest and the latest time on the target's clock that a time on the source's may be; None when unknown."""
-    there, here = offsets.get(source), offsets.get(target)
-    if time is None or there is None or here is None:
+def _shortest(direct: Mapping[Pair, int]) -> dict[Pair, int]:
+    """The bounds over any third clocks, by Floyd and Warshall; a clock below itself shows a contradiction."""
+    clocks = sorted({clock for pair in direct for clock in pair})
+    most = dict(direct)
+    for over in clocks:
+        for one in clocks:
+            for other in clocks:
+                by = most.get((one, over), FAR) + most.get((over, other), FAR)
+                if by < most.get((one, other), 0 if one == other else FAR):
+                    most[one, other] = by
+    return most
+
+
+def translated(time: int | None, source: str, target: str, clocks: Clocks) -> tuple[int, int] | None:
+    """The earliest and the latest time on the target's clock that a time on the source's may be.
+
+    A side that nothing bounds lies beyond every time. None where neither is bounded.
+    """
+    if time is None:
         return None
-    slack = (there.slack if there.pairs else 0) + (here.slack if here.pairs else 0)
-    middle = time - there.milliseconds + here.milliseconds
-    return middle - slack, middle + slack
+    if source == target:
+        return time, time
+    less, more = clocks.most.get((target, source)), clocks.most.get((source, target))
+    if less is None and more is None:
+        return None
+    return -FAR if less is None else time - less, FAR if more is None else time + more
+
+
+def estimated(time: int | None, source: str, target: str, clocks: Clocks) -> int | None:
+    """Where a time lies on the target's clock if the two show as nearly the same as they may; it proves nothing.
+
+    None where neither side is bounded.
+    """
+    window = translated(time, source, target, clocks)
+    return None if window is None or time is None else min(max(time, window[0]), window[1])
 
 
 def on_reference(moment: Moment, offsets: Mapping[str, ClockOffset]) -> int | None:
-    """A statement's time brought to the reference clock; as it stands where nothing aligns its clock."""
+    """A statement's time brought to the reference clock; as it stands where nothing shows that its clock differs."""
     offset = offsets.get(moment.clock)
     if moment.time is None:
         return None

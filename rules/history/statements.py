@@ -93,6 +93,10 @@ class PartitionState(Witnessed):
     """Who led last, where neither in-sync replicas nor eligible leaders are left."""
     replicas: tuple[int, ...] | None = None
     unclean: bool = False
+    controller_epoch: int | None = None
+    """Of the controller that sent an order."""
+    standing: bool = False
+    """Whether it was so by its time, and since when is not told: a snapshot of the metadata log shows no beginning."""
 
 
 @drafted

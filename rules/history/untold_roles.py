@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from rules.history.clocks import clock_offsets, translated
+from rules.history.clocks import clocks_of, translated
 from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING, Moment, epoch_starts, gives_role, leads
 from rules.history.statements import RoleTaken
 from rules.protocol.steps import StepLimit
@@ -107,7 +107,7 @@ class EarlierRoles:
     """
 
     def __init__(self, placed: Sequence[Moment]) -> None:
-        self._clocks = {clock.clock: clock for clock in clock_offsets(placed)}
+        self._clocks = clocks_of(placed)
         self._openings = epoch_starts(placed)
         named = {m.epoch for m in placed if m.kind in _OF_AN_EPOCH or _tells_who_led(m)}
         self._named = sorted(epoch for epoch in named if epoch is not None and epoch >= 0)

@@ -14,6 +14,7 @@ from rules.counterfactual import counterfactuals
 from rules.cut_tables import cut_tables
 from rules.evidence import METADATA_TOPIC, PartitionEvidence, Replica
 from rules.finding import Finding, Severity, Undecided, Violation
+from rules.history.clocks import ClockOffset
 from rules.history.milestones import Milestone, milestones
 from rules.history.moments import ROLE_KINDS, is_metadata
 from rules.history.turns import last_assignment
@@ -26,7 +27,6 @@ from rules.loss.held_by_none import held_by_none
 from rules.loss.incurred import Loss, losses
 from rules.loss.unbilled import unbilled
 from rules.protocol.steps import Budget, budgeted
-from rules.replay import ClockOffset
 from rules.replicas.led_last import stop_untold
 from rules.rule import Rule
 from rules.sketch.draw import draw
@@ -143,11 +143,11 @@ class _BesideFindings:
 
 
 def _milestones(evidence: PartitionEvidence) -> Iterable[Milestone]:
-    return milestones(evidence.moments, evidence.replayed.clocks, by_epoch=not evidence.epochs_used_twice)
+    return milestones(evidence.moments, evidence.replayed.clocks.offsets, by_epoch=not evidence.epochs_used_twice)
 
 
 def _clocks(evidence: PartitionEvidence) -> Iterable[ClockOffset]:
-    return evidence.replayed.clocks
+    return evidence.replayed.clocks.offsets
 
 
 def _drawn(evidence: PartitionEvidence) -> Iterable[DrawnHistory]:

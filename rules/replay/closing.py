@@ -6,16 +6,17 @@ brokers asked, appended and counted, and from no checkpoint: where both reach th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from rules.chronicle.chronicle import Chronicle
+from rules.history.clocks import estimated
 from rules.history.moments import DISTURBED, Moment, accepted, gives_role, own_log_end
 from rules.history.statements import Fetched
 from rules.history.terms import telling_every_role
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
-from rules.replay import ClockOffset, Replay, RoleEnd, translated
+from rules.replay import Replay, RoleEnd, translated
 from rules.replay.ends import NOBODY, last_roles
 from rules.replay.followers import capped, either, ranging
 from rules.replay.leading.bounds import at_least, at_most
@@ -121,7 +122,7 @@ class _LastRoles:
     def __init__(self, replay: Replay, chronicle: Chronicle, replicas: Sequence[Replica]) -> None:
         moments = chronicle.moments
         self.ends, self.moments, self.replicas = replay.ends, moments, replicas
-        self.offsets: Mapping[str, ClockOffset] = {clock.clock: clock for clock in replay.clocks}
+        self.clocks = replay.clocks
         self.telling = telling_every_role(moments)
         self.last_roles = last_roles(moments)
         self.leaders = chronicle.leaders
@@ -162,7 +163,7 @@ class _LastRoles:
     def _answers_told(self, broker: int, end: RoleEnd, stopped: int) -> bool:
         if end.reign.holed or end.reign.begun_unseen or end.reign.ends_unseen:
             return False
-        window = translated(stopped, f"broker {broker}", end.reign.clock, self.offsets)
+        window = translated(stopped, f"broker {broker}", end.reign.clock, self.clocks)
         asked = any(m.broker == broker and m.kind == "fetched" and accepted(m) for m in end.reign.rows)
         return asked or (window is not None and any((m.last_time or m.time or 0) > window[1] for m in end.reign.rows))
 
@@ -176,9 +177,8 @@ class _LastRoles:
         nobody = any(moment.kind == "leadership" and moment.leader == NOBODY for moment in told)
         if self.leaders.get(epoch, NOBODY if nobody else broker) == broker:
             return True
-        windows = [translated(m.time, m.clock, f"broker {broker}", self.offsets) for m in told]
-        times = [sum(window) // 2 for window in windows if window is not None]
-        return not times or min(times) < stopping
+        estimates = (estimated(m.time, m.clock, f"broker {broker}", self.clocks) for m in told)
+        return min((time for time in estimates if time is not None), default=stopping - 1) < stopping
 
     def log_end(self, broker: int, end: RoleEnd) -> tuple[Bound | None, Moment | None]:
         """How far the log went at least: by the broker's own word, by its fetches, by what it appended as a leader."""
@@ -196,7 +196,7 @@ class _LastRoles:
     def _furthest_fetch(self, own: Sequence[Moment], broker: int, end: RoleEnd) -> Fetched | None:
         """The follower's furthest fetch in its last role, after whatever befell its log in it."""
         late = (m for m in own if m.kind in DISTURBED and (m.term or 0) >= end.epoch)
-        windows = [translated(m.time, m.clock, end.reign.clock, self.offsets) for m in late]
+        windows = [translated(m.time, m.clock, end.reign.clock, self.clocks) for m in late]
         if None in windows:
             return None
         since = max((window[1] for window in windows if window is not None), default=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rules.history.clocks import ClockOffset, clock_offsets, translated
+from rules.history.clocks import Clocks, clocks_of, translated
 from rules.history.gaps import TraceGap
 from rules.history.moments import ROLE_KINDS, Moment
 from rules.history.statements import Fetched, LogEvent, RoleTaken
@@ -54,7 +54,7 @@ class Course:
 class Replay:
     """Everything recomputed about a partition over time."""
 
-    clocks: tuple[ClockOffset, ...]
+    clocks: Clocks
     courses: tuple[Course, ...]
     told: tuple[Told, ...]
     missing: tuple[Missing, ...]
@@ -68,15 +68,16 @@ def replay(
     binaries: Mapping[int, str | None],
     settings: Lookup = nothing_told,
     gaps: Sequence[TraceGap] = (),
+    clocks: Clocks | None = None,
 ) -> Replay:
     """Recompute log ends and high watermarks from the statements, in the order of leader epochs."""
     statements = Statements(with_restarts(moments, untelling(binaries)), replicas)
-    clocks = clock_offsets(statements.moments)
+    known = clocks_of(statements.moments) if clocks is None else clocks
     found = [with_gaps(reign, statements, gaps) for reign in reigns(statements)]
-    story = _Story(statements, binaries, settings, {clock.clock: clock for clock in clocks})
+    story = _Story(statements, binaries, settings, known)
     courses = tuple(story.follow(reign) for reign in found)
     return Replay(
-        clocks=clocks,
+        clocks=known,
         courses=courses,
         told=tuple(story.told),
         missing=tuple(m for c in courses for m in missing(c.reign, c.isr, c.rows)),
@@ -92,9 +93,9 @@ class _Story:
         statements: Statements,
         binaries: Mapping[int, str | None],
         settings: Lookup,
-        offsets: Mapping[str, ClockOffset],
+        clocks: Clocks,
     ) -> None:
-        self.statements, self.binaries, self.settings, self.offsets = statements, binaries, settings, offsets
+        self.statements, self.binaries, self.settings, self.clocks = statements, binaries, settings, clocks
         moments = statements.moments
         self.brokers = once_assigned(moments, statements.replicas)
         self.untelling = untelling(binaries)
@@ -121,9 +122,9 @@ class _Story:
         opening = reign.opening or next(iter(reign.rows), None)
         if not self._rules(reign.leader, opening).clamps and self._has_cut(reign.leader):
             start = self.held.get(reign.leader, UNKNOWN)
-        isr = isr_history(reign, self.statements, self.offsets)
+        isr = isr_history(reign, self.statements, self.clocks)
         binary = self._release(reign.leader, opening)
-        rank = rank_of(reign, self.brokers, self.assigned, binary, self.settings, self.offsets)
+        rank = rank_of(reign, self.brokers, self.assigned, binary, self.settings, self.clocks)
         rows, end = walk(reign, isr, rank, start)
         self._note_answers(rows)
         held = dict(self.held)
@@ -153,7 +154,7 @@ class _Story:
         Up to 2.0 fetches name no epoch: it may ask a leader that was deposed long ago.
         """
         later = self.own[broker].leads_after(reign.epochs[0])
-        window = translated(later.time, later.clock, reign.clock, self.offsets) if later else None
+        window = translated(later.time, later.clock, reign.clock, self.clocks) if later else None
         if window is None:
             return rows, rows
         maybe = [row for row in rows if row.moment.epoch is not None or (_last_time(row) or 0) <= window[1]]
@@ -166,7 +167,7 @@ class _Story:
         if first is None:
             return None
         load = self.own[broker].load_before(reign.epochs[0])
-        window = translated(load.time, load.clock, reign.clock, self.offsets) if load else None
+        window = translated(load.time, load.clock, reign.clock, self.clocks) if load else None
         return load if window is None or window[1] >= first else None
 
     def _after_restart(
@@ -176,7 +177,7 @@ class _Story:
 
         Of answers that it may have had only after its next role nothing follows.
         """
-        window = translated(load.time, load.clock, reign.clock, self.offsets)
+        window = translated(load.time, load.clock, reign.clock, self.clocks)
         later = [row for row in rows if window and row.moment.time is not None and row.moment.time > window[1]]
         low = restarted(UNKNOWN, load).low
         lowest = low
@@ -279,7 +280,7 @@ class _Story:
                 self.told.append(told)
 
     def _release(self, broker: int, at: Moment | None) -> str | None:
-        return release_at(broker, at, self.settings, self.offsets, self.binaries.get(broker))
+        return release_at(broker, at, self.settings, self.clocks, self.binaries.get(broker))
 
     def _rules(self, broker: int, at: Moment | None) -> LogRules:
         binary = self._release(broker, at)

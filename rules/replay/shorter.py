@@ -11,7 +11,7 @@ from typing import Final
 from rules.chronicle.chronicle import Chronicle
 from rules.chronicle.extents import Possible
 from rules.chronicle.silence import Silence
-from rules.history.clocks import ClockOffset, translated
+from rules.history.clocks import Clocks, translated
 from rules.history.leaders_word import told_as_leader, watermark_told
 from rules.history.moments import Moment, gives_role
 from rules.history.statements import Fetched, LogCut, LogEvent, RoleTaken
@@ -53,7 +53,7 @@ class PartitionPast:
 
     chronicle: Chronicle
     openings: Mapping[int, RoleTaken]
-    clocks: Sequence[ClockOffset]
+    clocks: Clocks
 
 
 def shorter_when_loaded(known: PartitionPast) -> Iterator[Shorter]:
@@ -202,8 +202,7 @@ def _between_epochs(chronicle: Chronicle, load: LogEvent) -> bool:
 
 def _before_by_clocks(known: PartitionPast, fetch: Fetched, load: LogEvent) -> bool | None:
     """Whether the leader logged the fetch before the follower loaded its log; null within the doubt of the clocks."""
-    clocks = {clock.clock: clock for clock in known.clocks}
-    window = translated(fetch.last_time or fetch.time, fetch.clock, load.clock, clocks)
+    window = translated(fetch.last_time or fetch.time, fetch.clock, load.clock, known.clocks)
     if window is None or load.time is None or window[0] <= load.time <= window[1]:
         return None
     before, _ = known.chronicle.roles_around(load)
@@ -267,6 +266,5 @@ def _precedes(known: PartitionPast, cut: LogCut, fetch: Fetched) -> bool:
     latest = cut.term if cut.latest_term is None else cut.latest_term
     if latest is not None and fetch.term is not None and latest < fetch.term:
         return True
-    clocks = {clock.clock: clock for clock in known.clocks}
-    window = translated(cut.time, cut.clock, fetch.clock, clocks)
+    window = translated(cut.time, cut.clock, fetch.clock, known.clocks)
     return window is not None and fetch.time is not None and window[1] < fetch.time

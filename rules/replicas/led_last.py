@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from rules.chronicle.chronicle import Chronicle
-from rules.history.clocks import ClockOffset, clock_offsets, translated
+from rules.history.clocks import NO_CLOCKS, Clocks, translated
+from rules.memberships import clocks_told
 from rules.replicas.disagreement import Difference
 from rules.replicas.replica import Replica, same_topic
 from rules.settings import STOPPED, Setting, Settings
@@ -28,7 +29,7 @@ def perhaps_led_since(
         return
     succeeded = any(m.epoch is not None and m.epoch > epoch for m in chronicle.moments)
     ended = None if succeeded else _stop(settings.states(leader))
-    clocks = {} if ended is None else {clock.clock: clock for clock in clock_offsets(chronicle.moments)}
+    clocks = NO_CLOCKS if ended is None else clocks_told(chronicle.moments, settings)
     for other in others:
         if stop_untold(other, settings) or _went_on(settings.states(other.broker), ended, f"broker {leader}", clocks):
             yield other
@@ -71,7 +72,7 @@ def _stop(states: Sequence[Setting]) -> int | None:
     return states[-1].since if states and states[-1].value == STOPPED else None
 
 
-def _went_on(own: Sequence[Setting], ended: int | None, other: str, clocks: Mapping[str, ClockOffset]) -> bool:
+def _went_on(own: Sequence[Setting], ended: int | None, other: str, clocks: Clocks) -> bool:
     """Whether a broker surely stopped later than another one did."""
     window = translated(_stop(own), own[-1].clock, other, clocks) if own else None
     return window is not None and ended is not None and window[0] > ended

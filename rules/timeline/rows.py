@@ -8,12 +8,12 @@ from typing import Final
 
 from rules.evidence import PartitionEvidence
 from rules.history.chronology import in_order
-from rules.history.clocks import on_reference
+from rules.history.clocks import ClockOffset, on_reference
 from rules.history.moments import BEGUN_ANEW, ROLE_KINDS, Moment, accepted, high_watermark, log_end
 from rules.history.statements import Fetched
 from rules.protocol.offsets import Offset
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
-from rules.replay import ClockOffset, Course, Missing, Told
+from rules.replay import Course, Missing, Told
 from rules.replay.followers import UNKNOWN, capped, restarted
 from rules.replay.leading.bounds import at_least, at_most
 from rules.replay.leading.leader import LeaderRow
@@ -115,14 +115,14 @@ def timeline_of(evidence: PartitionEvidence) -> Timeline:
 def walk(evidence: PartitionEvidence) -> Walk:
     """The rows one by one."""
     replayed = evidence.replayed
-    offsets = {clock.clock: clock for clock in replayed.clocks}
+    offsets = {clock.clock: clock for clock in replayed.clocks.offsets}
     brokers = sorted({r.broker for r in evidence.current} | {b for c in replayed.courses for b in _seen(c.rows)})
     table = _Table(evidence, brokers)
     told = (moment for moment in evidence.moments if moment.kind != "trace-begins")
     placed = in_order(tuple(told), lambda moment: on_reference(moment, offsets))
     return Walk(
         brokers=tuple(brokers),
-        clocks=replayed.clocks,
+        clocks=tuple(offsets.values()),
         missing=(*replayed.missing, *unplaced(evidence, table.leader_rows)),
         rows=with_steps_back(table.row(moment, on_reference(moment, offsets)) for moment in placed),
     )

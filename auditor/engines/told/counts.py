@@ -1,4 +1,4 @@
-"""How many partitions topics have, each step in which one grew, and on which racks brokers are."""
+"""How many partitions topics have, each step in which one grew, on which racks brokers are, and as what they run."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from parsers.provenance import row_span
 from parsers.tables import Description
-from parsers.tables.metadata import BrokerChange, MetadataChange
+from parsers.tables.metadata import BrokerChange, MetadataChange, QuorumChange
 from rules.replicas.partition_counts import PartitionCount, ToldBy
 from rules.replicas.racks import RACK
-from rules.settings import Setting
+from rules.settings import BROKER_EPOCH, INCARNATION, QUORUM_LEADER, Setting
 
 
 def counts_in(changes: Iterable[MetadataChange], told_by: ToldBy = "metadata") -> Iterator[PartitionCount]:
@@ -78,3 +78,31 @@ def racks_in(changes: Iterable[BrokerChange]) -> Iterator[Setting]:
                 clock="controller",
                 span=row_span(change),
             )
+
+
+def registrations_in(changes: Iterable[BrokerChange]) -> Iterator[Setting]:
+    """As what brokers' processes are recorded, each when it registered; a snapshot tells of none when that was."""
+    for change in changes:
+        told = {INCARNATION: change.incarnation_id, BROKER_EPOCH: change.broker_epoch}
+        for name, value in told.items() if change.kind == "registered" else ():
+            if value is not None:
+                yield _recorded(name, str(value), change, change.node)
+
+
+def quorum_leaders_in(changes: Iterable[QuorumChange]) -> Iterator[Setting]:
+    """Which nodes led the quorum: each has its own clock."""
+    for change in changes:
+        if change.leader is not None:
+            yield _recorded(QUORUM_LEADER, str(change.leader), change, None)
+
+
+def _recorded(name: str, value: str, change: BrokerChange | QuorumChange, broker: int | None) -> Setting:
+    return Setting(
+        name=name,
+        value=value,
+        origin="registration",
+        broker=broker,
+        since=change.time,
+        clock="controller",
+        span=row_span(change),
+    )

@@ -13,7 +13,7 @@ from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.broker_logs import Speech, is_nobodys, read_broker_log, read_stretch
 from auditor.engines.told.broker_settings import OF_BROKERS, Printed, changed, of_changes, of_files, of_log
-from auditor.engines.told.counts import counts_in, racks_in
+from auditor.engines.told.counts import counts_in, quorum_leaders_in, racks_in, registrations_in
 from auditor.engines.told.fetched import ByColumns
 from auditor.engines.told.metadata import metadata_history_of
 from auditor.engines.told.requests import of_trace, trace_begins
@@ -214,6 +214,8 @@ def _metadata(unit: ReadUnit, heard: _Heard) -> Iterator[Named]:
     if read is not None:
         heard.settings.extend(of_changes(read.history.configs))
         heard.settings.extend(racks_in(read.history.brokers))
+        heard.settings.extend(registrations_in(read.history.brokers))
+        heard.settings.extend(quorum_leaders_in(read.history.quorum))
         heard.counts.extend(counts_in(read.history.partitions))
         heard.snapshots.extend(read.snapshots)
         named = ((row.topic_id, row.topic) for row in read.history.topics)

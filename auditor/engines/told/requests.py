@@ -195,4 +195,5 @@ def _isr_request(row: IsrRequest, clock: str, time: int | None, span: Span) -> M
         witness=row.broker, leader=row.leader,
         partition_epoch=row.partition_epoch, isr=ids(row.isr), replicas=replica_ids(row.replicas) or None,
         epoch=row.leader_epoch, error=row.error_code, topic_id=row.topic_id, span=span,
+        controller_epoch=row.sender_epoch if ordered else None,
     )  # fmt: skip

@@ -140,6 +140,7 @@ def of_metadata(
             last_known_elr=ids(change.last_known_elr),
             replicas=replica_ids(change.replicas) or None,
             unclean=change.unclean,
+            standing=change.kind == "snapshot",
             trust="high" if to_its_end else "medium",
             topic_id=change.topic_id,
             span=row_span(change),

@@ -7,13 +7,13 @@ the two, both it and the one before it are possible.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import inf
 from typing import Final
 
-from rules.history.clocks import ClockOffset, translated
+from rules.history.clocks import FAR, Clocks, translated
 from rules.history.moments import assigned
 from rules.history.statements import Role
 from rules.replay.reign.reigns import UnbrokenReign
@@ -67,11 +67,11 @@ def middle_of(statement: InForce) -> int | None:
     return _time(statement)
 
 
-def isr_history(reign: UnbrokenReign, statements: Statements, offsets: Mapping[str, ClockOffset]) -> IsrHistory:
+def isr_history(reign: UnbrokenReign, statements: Statements, clocks: Clocks) -> IsrHistory:
     """The ISRs of a reign in the order of partition epochs, or of the leader's clock where it tells none."""
     if reign.unplaced or not _changes_told(reign, statements) or not _followed(reign, statements):
         return IsrHistory(statements=())
-    told = [*_own(reign, statements), *_controllers(reign, statements, offsets)]
+    told = [*_own(reign, statements), *_controllers(reign, statements, clocks)]
     merged = _merged(told)
     if any(s.partition_epoch is None for s in merged) and any(_time(s) is None for s in merged):
         return IsrHistory(statements=())
@@ -172,14 +172,14 @@ def _statement(moment: Role, earliest: int | None, latest: int | None) -> InForc
     )
 
 
-def _controllers(reign: UnbrokenReign, statements: Statements, offsets: Mapping[str, ClockOffset]) -> Iterator[InForce]:
+def _controllers(reign: UnbrokenReign, statements: Statements, clocks: Clocks) -> Iterator[InForce]:
     for m in statements.answered_isrs.of(reign.epochs):
         # The controller's broker answers a leader's proposal in its own request log, on its own clock.
         answer = m.kind == "isr" and m.witness != reign.leader
         if not (m.clock == "controller" or answer) or m.leader != reign.leader:
             continue
-        window = translated(m.time, m.clock, reign.clock, offsets)
-        yield _statement(m, window[0] if window else None, window[1] if window else None)
+        earliest, latest = translated(m.time, m.clock, reign.clock, clocks) or (-FAR, FAR)
+        yield _statement(m, None if earliest < 0 else earliest, None if latest >= FAR else latest)
 
 
 def _merged(told: Sequence[InForce]) -> list[InForce]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rules.history.clocks import ClockOffset
+from rules.history.clocks import Clocks
 from rules.history.drafts import altered
 from rules.history.moments import Moment, assigned, in_sync
 from rules.history.statements import PartitionState, Role
@@ -22,17 +22,17 @@ from rules.settings import KAFKA_VERSION, LAG_TIME, MIN_IN_SYNC
 STARTING_MS: Final = 120_000
 """A broker prints its release when it has started, after the first roles that it takes."""
 
-Lookup = Callable[[int, str, Moment | None, Mapping[str, ClockOffset]], str | None]
+Lookup = Callable[[int, str, Moment | None, Clocks], str | None]
 """The value of a setting in force for the partition on a broker at a moment, or None where that is not certain."""
 
 
-def nothing_told(_broker: int, _name: str, _at: Moment | None, _clocks: Mapping[str, ClockOffset]) -> str | None:
+def nothing_told(_broker: int, _name: str, _at: Moment | None, _clocks: Clocks) -> str | None:
     """The look-up of a dump that tells no settings."""
     return None
 
 
 def release_at(
-    broker: int, at: Moment | None, lookup: Lookup, clocks: Mapping[str, ClockOffset], last: str | None
+    broker: int, at: Moment | None, lookup: Lookup, clocks: Clocks, last: str | None
 ) -> str | None:
     """What a broker ran at a moment, as far as its log goes back, else what it ran last; None about an upgrade."""
     if at is None or at.time is None:
@@ -118,7 +118,7 @@ def rank_of(
     assigned: Assigned,
     binary: str | None,
     lookup: Lookup,
-    clocks: Mapping[str, ClockOffset],
+    clocks: Clocks,
 ) -> Rank:
     """What is known of a reign's leader."""
 
