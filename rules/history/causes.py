@@ -90,7 +90,7 @@ class _Decided:
             own = known.setdefault(m.clock, [])
             record = self.records.get(m.partition_epoch or 0) if _learnt(m) else None
             if record is not None and record.leader == m.witness:
-                yield from (_precedes(cause, record) for cause in _proposing(own, record))
+                yield from (found for cause in _proposing(own, record) for found in _recorded(cause, record))
             own.append(m)
 
     def joined(self, first: First) -> Iterator[Precedence]:
@@ -103,12 +103,13 @@ class _Decided:
             for broker in {*joined, record.leader} if joined else ():
                 role = first.get((f"{BROKERS}{broker}", record.epoch))
                 if role is not None:
-                    yield from _dated(role, record)
+                    yield from _recorded(role, record)
 
 
-def _dated(cause: Moment, effect: Moment) -> Iterator[Precedence]:
-    if effect.time is not None:
-        yield _precedes(cause, effect)
+def _recorded(cause: Moment, record: PartitionState) -> Iterator[Precedence]:
+    """A record comes after its cause: not after the time that its batch bears, but before it was surely written."""
+    if record.written is not None:
+        yield _precedes(cause, record, record.written)
 
 
 def _learnt(moment: Role) -> bool:

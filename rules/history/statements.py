@@ -95,6 +95,8 @@ class PartitionState(Witnessed):
     unclean: bool = False
     controller_epoch: int | None = None
     """Of the controller that sent an order."""
+    written: int | None = None
+    """By when the controllers' record of it was surely written: its time is that of its batch, which began before."""
     standing: bool = False
     """Whether it was so by its time, and since when is not told: a snapshot of the metadata log shows no beginning."""
 
@@ -235,7 +237,7 @@ KINDS: Final = MappingProxyType(
 """The class of each kind of statement."""
 
 _NAMES: Final = frozenset(name for each in KINDS.values() for name in each.__slots__)
-_TIMES: Final = ("time", "last_time", "arrived", "taken_in", "answered", "last_taken_in", "last_answered")
+_TIMES: Final = ("time", "last_time", "arrived", "written", "taken_in", "answered", "last_taken_in", "last_answered")
 _TIMES_OF: Final = MappingProxyType(
     {each: [name for name in _TIMES if name in each.__slots__] for each in KINDS.values()}
 )

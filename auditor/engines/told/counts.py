@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from parsers.provenance import row_span
 from parsers.tables import Description
@@ -80,29 +80,35 @@ def racks_in(changes: Iterable[BrokerChange]) -> Iterator[Setting]:
             )
 
 
-def registrations_in(changes: Iterable[BrokerChange]) -> Iterator[Setting]:
-    """As what brokers' processes are recorded, each when it registered; a snapshot tells of none when that was."""
+def registrations_in(
+    changes: Iterable[BrokerChange], written: Callable[[int | None], int | None]
+) -> Iterator[Setting]:
+    """As what brokers' processes are recorded; a snapshot tells of none when that was.
+
+    A process had begun by when its incarnation was `written`. It learns of its broker epoch after the record's time.
+    """
     for change in changes:
-        told = {INCARNATION: change.incarnation_id, BROKER_EPOCH: change.broker_epoch}
-        for name, value in told.items() if change.kind == "registered" else ():
+        begun = INCARNATION, change.incarnation_id, written(change.offset)
+        recorded = BROKER_EPOCH, change.broker_epoch, change.time
+        for name, value, since in (begun, recorded) if change.kind == "registered" else ():
             if value is not None:
-                yield _recorded(name, str(value), change, change.node)
+                yield _recorded(name, str(value), since, change)
 
 
 def quorum_leaders_in(changes: Iterable[QuorumChange]) -> Iterator[Setting]:
     """Which nodes led the quorum: each has its own clock."""
     for change in changes:
         if change.leader is not None:
-            yield _recorded(QUORUM_LEADER, str(change.leader), change, None)
+            yield _recorded(QUORUM_LEADER, str(change.leader), change.time, change)
 
 
-def _recorded(name: str, value: str, change: BrokerChange | QuorumChange, broker: int | None) -> Setting:
+def _recorded(name: str, value: str, since: int | None, change: BrokerChange | QuorumChange) -> Setting:
     return Setting(
         name=name,
         value=value,
         origin="registration",
-        broker=broker,
-        since=change.time,
+        broker=change.node if isinstance(change, BrokerChange) else None,
+        since=since,
         clock="controller",
         span=row_span(change),
     )

@@ -214,10 +214,10 @@ def _metadata(unit: ReadUnit, heard: _Heard) -> Iterator[Named]:
     if read is not None:
         heard.settings.extend(of_changes(read.history.configs))
         heard.settings.extend(racks_in(read.history.brokers))
-        heard.settings.extend(registrations_in(read.history.brokers))
+        heard.settings.extend(registrations_in(read.history.brokers, read.batches.written))
         heard.settings.extend(quorum_leaders_in(read.history.quorum))
         heard.counts.extend(counts_in(read.history.partitions))
         heard.snapshots.extend(read.snapshots)
         named = ((row.topic_id, row.topic) for row in read.history.topics)
         heard.names.update(TopicName(topic_id=each, topic=topic) for each, topic in named if each is not None and topic)
-        yield from of_metadata(read.history.partitions, to_its_end=read.to_its_end)
+        yield from of_metadata(read.history.partitions, written=read.batches.written, to_its_end=read.to_its_end)

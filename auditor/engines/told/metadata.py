@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -36,11 +37,30 @@ CHECKED: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BatchTimes:
+    """When batches of the metadata log began: each has the time of its first record, whenever the others were added."""
+
+    offsets: Sequence[int]
+    """The first offset of each batch."""
+    times: Sequence[int]
+    epochs: Sequence[int]
+
+    def written(self, offset: int | None) -> int | None:
+        """By when a record was written, on the clock that dates it: its leader has begun the next batch since."""
+        place = bisect_right(self.offsets, -1 if offset is None else offset)
+        if offset is None or not 0 < place < len(self.offsets):
+            return None
+        alike = self.epochs[place] == self.epochs[place - 1] and self.times[place] >= self.times[place - 1]
+        return self.times[place] if alike else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToldMetadata:
     """What the copies of the metadata log tell together."""
 
     history: MetadataHistory
     snapshots: tuple[SnapshotSeen, ...]
+    batches: BatchTimes
     to_its_end: bool
     """Whether a voter kept the copy that reaches furthest: a broker's copy ends where the broker stopped."""
 
@@ -63,7 +83,12 @@ def metadata_history_of(unit: ReadUnit, refusals: list[Refusal]) -> ToldMetadata
     if reading.flaws:
         return None
     seen = tuple(reading.seen(check) for check in history.snapshots)
-    return ToldMetadata(history=history, snapshots=(*seen, *reading.unread()), to_its_end=cover[0].votes)
+    return ToldMetadata(
+        history=history,
+        snapshots=(*seen, *reading.unread()),
+        batches=reading.batches,
+        to_its_end=cover[0].votes,
+    )
 
 
 def _folder(piece: Piece) -> str:
@@ -127,6 +152,7 @@ class _Reading:
         self._copies = [copy.segments for copy in copies]
         self._alone = len(copies) == 1
         self._end = 0
+        self._batches: list[tuple[int, int, int]] = []
         self.flaws: list[Refusal] = []
 
     def history(self) -> MetadataHistory:
@@ -149,6 +175,12 @@ class _Reading:
 
     def _inputs(self, piece: Piece) -> list[MetadataInput]:
         return [metadata_input(row) for row in self._rows(piece)]
+
+    @property
+    def batches(self) -> BatchTimes:
+        """Of the records that were read; batches of one time are taken for one."""
+        offsets, times, epochs = ([batch[part] for batch in self._batches] for part in range(3))
+        return BatchTimes(offsets=offsets, times=times, epochs=epochs)
 
     def seen(self, check: SnapshotCheck) -> SnapshotSeen:
         """What came of a snapshot, with its keeper and its file."""
@@ -203,6 +235,8 @@ class _Reading:
             if row.offset != due:
                 self._flaw(row, f"the record at offset {due}", f"a record at offset {row.offset}")
                 return
+            if last is None or (row.timestamp, row.leader_epoch) != (last.timestamp, last.leader_epoch):
+                self._batches.append((row.offset, row.timestamp, row.leader_epoch))
             yield row
             last, due = row, row.offset + 1
         if last is not None and due < self._end:

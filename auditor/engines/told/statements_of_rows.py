@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import pyarrow as pa
@@ -120,9 +120,16 @@ def ids(joined: str | None) -> tuple[int, ...] | None:
 
 
 def of_metadata(
-    changes: Iterable[MetadataChange], clock: str = "controller", *, to_its_end: bool = True
+    changes: Iterable[MetadataChange],
+    clock: str = "controller",
+    written: Callable[[int | None], int | None] = lambda _: None,
+    *,
+    to_its_end: bool = True,
 ) -> Iterator[Named]:
-    """Statements of the metadata log, trusted less where it may have gone on, or of znodes on a clock of their own."""
+    """Statements of the metadata log with when each was `written`, or of znodes on a clock of their own.
+
+    They are trusted less where the log may have gone on.
+    """
     for change in changes:
         place = place_of(change.topic, change.topic_id, change.partition, _NO_NAMES)
         if place is None or change.kind == "removed":
@@ -140,6 +147,7 @@ def of_metadata(
             last_known_elr=ids(change.last_known_elr),
             replicas=replica_ids(change.replicas) or None,
             unclean=change.unclean,
+            written=written(change.offset),
             standing=change.kind == "snapshot",
             trust="high" if to_its_end else "medium",
             topic_id=change.topic_id,
