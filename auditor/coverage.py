@@ -192,6 +192,7 @@ def _missing(
                     partition=verdict.partition or 0,
                     broker=broker,
                     held_by=tuple(sorted(current)),
+                    misfiled=broker in foreign,
                 )
                 yield verdict, told
 

@@ -93,6 +93,7 @@ def _folder(
         topic=origin.topic,
         partition=origin.partition,
         broker=origin.broker,
+        path=replica.path,
         topic_id=origin.topic_id,
         heads={base: head for base, head in heads.items() if head is not None},
         empty=last == 0 and not files.segments[last].size,

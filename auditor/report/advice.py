@@ -128,7 +128,8 @@ def _partition(placed: PlacedAdvice) -> Iterator[str]:
         yield from _said(f"not in this dump: {_brokers(advice.absent)}", 2)
     for copy in advice.unread:
         whose = "of a broker that nothing names" if copy.broker is None else f"of broker {copy.broker}"
-        yield from _said(f"not read, {whose}, {copy.because}: {', '.join(copy.paths[:PATHS])}", 2)
+        told = "judged" if copy.misfiled else "read"
+        yield from _said(f"not {told}, {whose}, {copy.because}: {', '.join(copy.paths[:PATHS])}", 2)
     place = f"{placed.topic}-{placed.partition}"
     yield from (line for loss in placed.losses for line in _said(f"LOST: {sentence(loss, place)}", 2))
     yield from (line for each in advice.unbilled for line in _said(f"LOST: {in_words(each, place)}", 2))

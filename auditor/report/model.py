@@ -92,11 +92,13 @@ class MissingReplica:
     broker: int
     held_by: tuple[int, ...]
     """Brokers whose directory of the partition the dump does hold."""
+    misfiled: bool = False  # its own directory is here, and holds another log
 
     @property
     def words(self) -> str:
         """The replica and who else holds the partition, for people."""
-        return f"{self.topic}-{self.partition} of broker {self.broker} (held by {numbered('broker', self.held_by)})"
+        held = f"{'its folder holds another log; ' * self.misfiled}held by {numbered('broker', self.held_by)}"
+        return f"{self.topic}-{self.partition} of broker {self.broker} ({held})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,7 +237,7 @@ class Coverage:
         named = "; ".join(replica.words for replica in self.assigned_elsewhere[:ELSEWHERE_SHOWN])
         rest = self.replicas_assigned_elsewhere - ELSEWHERE_SHOWN
         total = f"{self.replicas_assigned_elsewhere} assigned replica{'s' * (self.replicas_assigned_elsewhere > 1)}"
-        return f"{total} not in this dump, and not judged: {named}{f'; {rest} more' if rest > 0 else ''}"
+        return f"{total} not found in this dump, and not judged: {named}{f'; {rest} more' if rest > 0 else ''}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

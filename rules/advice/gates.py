@@ -9,7 +9,7 @@ from typing import Final
 from rules.advice.lacking import Held, copies_first, costs, named
 from rules.advice.model import Candidate, Doomed, Gate, Going, Nowhere, OwedCut
 from rules.advice.short_start import short_start
-from rules.advice.unseen import not_judged, unseen_restarts
+from rules.advice.unseen import not_judged, unjudged_copies, unseen_restarts
 from rules.counterfactual import rule_run_by
 from rules.evidence import METADATA_TOPIC, BrokerVersion, PartitionEvidence, Replica
 from rules.finding import capital, offsets_told
@@ -69,12 +69,12 @@ def gates(
             _starts_damaged(gate, sound) if replica.broker in damaged else gate
             for replica, gate in zip(in_order, restarts, strict=True)
         ]
-    unjudged = not_judged(absent, evidence.unread_copies)
+    unjudged = not_judged(absent, unjudged_copies(evidence))
     barred = [gate for gate in restarts if gate.going == "no-go"]
     rolling = _versions(evidence, replicas, barred, unjudged)
     alone = evidence.topic != METADATA_TOPIC and rolling.going == "no-go" and not barred
     yield from (_alone(gate) if alone and gate.going == "go" else gate for gate in restarts)
-    yield from unseen_restarts(absent, evidence.unread_copies)
+    yield from unseen_restarts(absent, unjudged_copies(evidence))
     if evidence.topic == METADATA_TOPIC:  # its voters elect by themselves, and it cannot be assigned
         return
     unseen = [replica.broker for replica in in_order if replica.unopened]

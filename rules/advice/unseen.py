@@ -1,11 +1,12 @@
-"""Assigned brokers whose logs were not judged: those that are not here, and those whose folders were not read."""
+"""Assigned brokers whose logs were not judged: not here, not read, or not in the folders that bear their names."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from rules.advice.model import Gate
+from rules.evidence import PartitionEvidence
 from rules.finding import capital
 from rules.replicas.unread_copies import UnreadCopy
 from rules.words import numbered
@@ -13,17 +14,31 @@ from rules.words import numbered
 MOST: Final = 3
 
 
+def unjudged_copies(evidence: PartitionEvidence) -> tuple[UnreadCopy, ...]:
+    """Folders here that are or may be replicas of it, and that were not read or hold another log."""
+    return (*evidence.unread_copies, *evidence.foreign.misfiled(evidence.replicas))
+
+
 def unseen_restarts(brokers: Sequence[int], copies: Sequence[UnreadCopy]) -> Iterator[Gate]:
     """A restart of each broker of which nothing was judged."""
     for broker in brokers:
         because, first = _of(broker, copies)
-        told = f"cannot be judged. {because} What it holds and would cut is not known."
-        yield Gate(action=f"restart broker {broker}", going="unknown", because=told, first=first)
+        told = f"cannot be judged. {because} What it {'' if _misfiled_of(broker, copies) else 'holds and '}would cut"
+        yield Gate(action=f"restart broker {broker}", going="unknown", because=f"{told} is not known.", first=first)
+
+
+def _misfiled_of(broker: int, copies: Sequence[UnreadCopy]) -> list[UnreadCopy]:
+    """The folders of a broker that are here, if all of them hold another log."""
+    own = [copy for copy in copies if copy.broker == broker]
+    return own if all(copy.misfiled for copy in own) else []
 
 
 def _of(broker: int, copies: Sequence[UnreadCopy]) -> tuple[str, str]:
     """Why its log was not judged, and what would let it be."""
-    claimed = next((copy for copy in copies if copy.broker == broker), None)
+    misfiled = _misfiled_of(broker, copies)
+    if misfiled:
+        return _whose(misfiled)
+    claimed = next((copy for copy in copies if copy.broker == broker and not copy.misfiled), None)
     if claimed is not None:
         return (
             f"Its replica was not read: {named_paths(claimed.paths)} claim to be the same one.",
@@ -43,13 +58,33 @@ def _of(broker: int, copies: Sequence[UnreadCopy]) -> tuple[str, str]:
     return "Its copy is not in this dump.", ""
 
 
+def _whose(misfiled: Sequence[UnreadCopy]) -> tuple[str, str]:
+    """Which logs its folders hold, and which other folder seems to hold its own."""
+    told = " ".join(f"Its folder {named_paths(copy.paths)} {copy.holds}." for copy in misfiled)
+    instead = sorted({path for copy in misfiled for path in copy.instead})
+    if not instead:
+        return f"{told} Its own log was not found.", ""
+    here, there = named_paths([path for copy in misfiled for path in copy.paths]), named_paths(instead)
+    if any(copy.because == "perhaps another log" for copy in misfiled):
+        return f"{told} Its own log may lie in {there}.", f"see whether {here} and {there} changed places"
+    told = f"{told} Its own log seems to lie in {there}."
+    return told, f"put each log into its own folder: {here} and {there} seem to have changed places"
+
+
 def not_judged(brokers: Sequence[int], copies: Sequence[UnreadCopy]) -> str:
     """Who is assigned and was not judged: broker 3 is assigned, not in this dump,."""
-    read = {copy.broker for copy in copies}
-    here, away = sorted({*brokers} & read), sorted({*brokers} - read)
-    told = [f"{numbered('broker', here, 'is')} assigned, here and not read,"] if here else []
-    told += [f"{numbered('broker', away, 'is')} assigned, not {'read ' if copies else ''}in this dump,"] if away else []
+    read = {copy.broker for copy in copies if not copy.misfiled}
+    other = {copy.broker: copy.because for copy in copies if copy.misfiled and copy.broker not in read}
+    told = _assigned({*brokers} & read, "here and not read")
+    for because in sorted({*other.values()}):
+        filed = [broker for broker in brokers if other.get(broker) == because]
+        told += _assigned(filed, f"with {because} in {'its' if len(filed) == 1 else 'their'} folder here")
+    told += _assigned({*brokers} - read - {*other}, f"not {'read ' if read else ''}in this dump")
     return capital(" and ".join(told))
+
+
+def _assigned(brokers: Collection[int], how: str) -> list[str]:
+    return [f"{numbered('broker', sorted(brokers), 'is')} assigned, {how},"] if brokers else []
 
 
 def named_paths(paths: Sequence[str], word: str = "and") -> str:

@@ -9,6 +9,7 @@ from rules.advice.damage import damage, doubts
 from rules.advice.gates import AlreadyLost, gates
 from rules.advice.lacking import Held
 from rules.advice.model import Advice, Candidate, Doomed, Nowhere, OwedCut, Stretch
+from rules.advice.unseen import unjudged_copies
 from rules.evidence import PartitionEvidence, Replica
 from rules.history.turns import last_assignment, taking_part
 from rules.loss.held_by_none import held_by_none
@@ -61,7 +62,7 @@ def _on(
     followed = tuple(r for r in (*leaders, *(r for r in lacking if r not in leaders)) if r in seen)
     doomed = tuple(_doomed(seen, followed, cuts, evidence))
     unjudged = tuple(broker for broker in assignment if broker not in {replica.broker for replica in replicas})
-    unread, nowhere = evidence.unread_copies, tuple(_nowhere(evidence))
+    unread, nowhere = unjudged_copies(evidence), tuple(_nowhere(evidence))
     return Advice(
         topic_id=next((replica.topic_id for replica in replicas if replica.topic_id is not None), None),
         assignment=assignment,
@@ -222,6 +223,7 @@ def _leading(evidence: PartitionEvidence, replicas: Sequence[Replica]) -> int | 
 
 
 def _assignment(evidence: PartitionEvidence, replicas: Sequence[Replica]) -> tuple[int, ...]:
-    """The newest assignment that anything tells; else whoever has a replica here, or is told to have one."""
+    """The newest assignment that anything tells; else whoever has a replica or a folder here, or is told to."""
     held = {replica.broker for replica in replicas}
+    held |= {copy.broker for copy in unjudged_copies(evidence) if copy.broker is not None}
     return last_assignment(evidence.moments) or tuple(sorted(held | taking_part(evidence.moments)))

@@ -167,8 +167,9 @@ def _to_decide(findings: Sequence[Finding], billed: Sequence[Loss], rules: Itera
 
 
 def _not_seen_whole(evidence: PartitionEvidence) -> bool:
-    """Whether a log is not here whole, or records are in no log."""
-    return any(r.unopened for r in evidence.current) or bool(held_by_none(evidence))
+    """Whether a log is not here whole, or lies in another folder, or records are in no log."""
+    partly = any(r.unopened for r in evidence.current) or bool(evidence.foreign.exchanged)
+    return partly or bool(held_by_none(evidence))
 
 
 def _run(evidence: PartitionEvidence, rules: Iterable[Rule]) -> tuple[list[Finding], list[RuleCoverage]]:

@@ -48,6 +48,7 @@ class HeldFolder:
     topic: str
     partition: int
     broker: int
+    path: str
     topic_id: str | None
     heads: Mapping[int, Beginning]
     """First batches by the offsets after which their segments are named."""
@@ -98,6 +99,7 @@ class Exchanged:
     topic: str
     partition: int
     broker: int
+    path: str
     holds: Partition
     holders: tuple[int, ...]
     """Brokers whose folders of that partition begin with the same batch; none where log ends alone show it."""
@@ -226,15 +228,9 @@ def _holding(
     folder: HeldFolder, holds: Partition, holders: tuple[int, ...], told_by: Told, *, both_ways: bool = True
 ) -> Exchanged:
     return Exchanged(
-        topic=folder.topic,
-        partition=folder.partition,
-        broker=folder.broker,
-        holds=holds,
-        holders=holders,
-        told_by=told_by,
-        empty=folder.empty,
-        both_ways=both_ways,
-    )
+        topic=folder.topic, partition=folder.partition, broker=folder.broker, path=folder.path, holds=holds,
+        holders=holders, told_by=told_by, empty=folder.empty, both_ways=both_ways,
+    )  # fmt: skip
 
 
 # --- two folders that changed places, by the ends that their broker told ----------------------------------------------

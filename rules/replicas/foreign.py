@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
@@ -10,6 +10,7 @@ from rules.replicas.exchanged import Exchanged
 from rules.replicas.partition_counts import PartitionCount, PartitionCounts
 from rules.replicas.replica import Replica
 from rules.replicas.topic_ids import ANOTHER, Bearer, OtherId, other_ids
+from rules.replicas.unread_copies import UnreadCopy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +21,8 @@ class Foreign:
     """Topic ids that replicas bear beside the topic's own; with those of other topics they are foreign."""
     exchanged: tuple[Exchanged, ...] = ()
     """Folders that hold the log of another partition."""
+    elsewhere: tuple[Exchanged, ...] = ()
+    """Folders of other partitions that hold the log of this one."""
     bygone: frozenset[str] = frozenset()
     """Ids of lives of the topic that ended, where no folder is of its last one."""
 
@@ -33,6 +36,30 @@ class Foreign:
             else replica
             for replica in replicas
         )
+
+    def misfiled(self, replicas: Sequence[Replica]) -> Iterator[UnreadCopy]:
+        """The folders that were put aside: whose log each holds, and where the log seems to lie that it should hold."""
+        for replica in replicas:
+            if replica.state == "foreign":
+                each = next((each for each in self.exchanged if each.broker == replica.broker), None)
+                yield UnreadCopy(
+                    broker=replica.broker,
+                    paths=(replica.path,),
+                    because="another log" if each is None or each.sure else "perhaps another log",
+                    holds=self._of_another_id(replica) if each is None else _of_another_log(each),
+                    instead=tuple(own.path for own in self.elsewhere if own.broker == replica.broker),
+                )
+
+    def _of_another_id(self, replica: Replica) -> str:
+        other = next((own for own in self.ids if own.topic_id == replica.topic_id), None)
+        if other is None or other.of_topic is None:
+            return f"bears topic id {replica.topic_id}, which is not this topic's"
+        return f"bears topic id {other.topic_id}, which is topic {other.of_topic}'s"
+
+
+def _of_another_log(each: Exchanged) -> str:
+    topic, partition = each.holds
+    return f"{'holds' if each.sure else 'may hold'} the log of {topic}-{partition}"
 
 
 NONE_FOREIGN: Final = Foreign()
@@ -66,6 +93,7 @@ def found_foreign(
     return Foreign(
         ids=ids,
         exchanged=tuple(e for e in neighbours.exchanged if (e.topic, e.partition) == place and e.broker not in others),
+        elsewhere=tuple(each for each in neighbours.exchanged if each.holds == place),
         bygone=bygone_ids(current, neighbours.counts.standing(*place), neighbours.counts.ids(place[0])),
     )
 

@@ -1,4 +1,4 @@
-"""Folders that hold a replica, or may hold one, and that no judge reads: nobody knows whose log is in them."""
+"""Folders that bear a replica's name, or may, and are judged as none: not read, or with another log in them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-Unread = Literal["claimed twice", "unknown broker", "not listed"]
+Unread = Literal["claimed twice", "unknown broker", "not listed", "another log", "perhaps another log"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +17,15 @@ class UnreadCopy:
     """Whose replica it is; null where that is not known."""
     paths: tuple[str, ...]
     because: Unread
+    holds: str = ""
+    """What another log is, as the end of a sentence of which the folder is the subject."""
+    instead: tuple[str, ...] = ()
+    """The broker's folders of other partitions in which its own log seems to lie."""
+
+    @property
+    def misfiled(self) -> bool:
+        """Whether the folder bears the replica's name and holds, or may hold, another log."""
+        return self.because in ("another log", "perhaps another log")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from auditor.report.advice import text
 from auditor.report.model import AuditReport
 from rules.finding import Severity
 from tests.auditor.dumps_at_hand import audited, copied
@@ -200,3 +201,45 @@ def test_a_log_that_parted_is_accused_as_ever(tmp_path: Path) -> None:
     grave, asked, aside = answers(yard)
     assert ("LOG001", (1, 2, 3)) in grave
     assert (asked, aside) == (set(), set())
+
+
+@pytest.mark.parametrize(
+    ("ends", "restart", "first"),
+    [
+        (
+            (60, 90),
+            "Its folder {a} holds the log of t-1. Its own log seems to lie in {b}. What it would cut is not known.",
+            "put each log into its own folder: {a} and {b} seem to have changed places",
+        ),
+        (
+            (60, 60),
+            "Its folder {a} may hold the log of t-1. Its own log may lie in {b}. What it would cut is not known.",
+            "see whether {a} and {b} changed places",
+        ),
+    ],
+)
+def test_advice_says_which_log_a_folder_holds_and_where_its_own_lies(
+    ends: tuple[int, int], restart: str, first: str, tmp_path: Path
+) -> None:
+    yard = Yard(tmp_path)
+    folders = two_partitions(yard, ends)
+    exchange(folders[1, 0], folders[1, 1])
+    report = yard.report()
+    placed = next(placed for placed in report.advice if placed.partition == 0)
+    named = {letter: folders[1, partition].relative_to(tmp_path) for letter, partition in (("a", 0), ("b", 1))}
+    gate = next(gate for gate in placed.advice.gates if gate.action == "restart broker 1")
+    assert (gate.going, gate.because) == ("unknown", f"cannot be judged. {restart.format(**named)}")
+    assert gate.first == first.format(**named)
+    assert 1 not in placed.advice.absent
+    told = " ".join(text(report.advice).split())
+    assert "Its copy is not in this dump" not in told
+    assert "Broker 1 is assigned, not in this dump" not in told
+
+
+def test_advice_says_whose_topic_id_a_folder_bears(tmp_path: Path) -> None:
+    report = audited(swapped(copied("clean_4x", tmp_path / "dump", logs=True), "broker-2", ("orders-1", "state-1")))
+    placed = next(placed for placed in report.advice if (placed.topic, placed.partition) == ("orders", 1))
+    gate = next(gate for gate in placed.advice.gates if gate.action == "restart broker 2")
+    assert "Its folder broker-2/data/orders-1 bears topic id " in gate.because
+    assert "which is topic state's. Its own log was not found." in gate.because
+    assert "orders-1 of broker 2 (its folder holds another log; held by brokers 1 and 3)" in report.coverage.elsewhere
