@@ -201,7 +201,7 @@ Bearings = Mapping[str, Bearing]
 NO_BEARING: Final = Bearing()
 
 
-_RANGE: Final = re.compile(r"(?:(offsets) )?\[(\d{1,20}), (\d{1,20})\)")
+_RANGE: Final = re.compile(r"(?:(offset|record)s )?\[(\d{1,20}), (\d{1,20})\)")
 
 
 def capital(words: str) -> str:
@@ -223,13 +223,15 @@ def sentences(words: str) -> str:
 
 
 def with_last_offsets(words: str) -> str:
-    """Half-open ranges in words as people say them: records [100, 150) are records 100–149."""
+    """Half-open ranges in words as people say them: records [100, 150) are records 100–149, one is record 100."""
     return _RANGE.sub(_range, words)
 
 
 def _range(found: re.Match[str]) -> str:
     told = offsets_told(int(found[2]), int(found[3]))
-    return told if found[1] else told.removeprefix("offsets ").removeprefix("offset ")
+    if found[1] is None:
+        return told.removeprefix("offsets ").removeprefix("offset ")
+    return told.replace("offset", found[1], 1)
 
 
 def _sentence(clause: str) -> str:

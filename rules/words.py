@@ -18,6 +18,11 @@ def numbered(noun: str, values: Collection[object], verb: str = "") -> str:
     return f"{named} {does}" if verb else named
 
 
+def it_or_them(count: int) -> str:
+    """So many things that were named before, as an object: it, them."""
+    return "it" if count == 1 else "them"
+
+
 def any_of(noun: str, values: Collection[object]) -> str:
     """Things of which any is meant: broker 1; broker 1, 2 or 3."""
     *most, last = values

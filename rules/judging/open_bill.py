@@ -10,7 +10,7 @@ from rules.finding import Bearings, Finding
 from rules.loss.incurred import Loss
 from rules.loss.unbilled import Unbilled, as_question
 from rules.verdict import RuleCoverage
-from rules.words import numbered
+from rules.words import it_or_them, numbered
 
 
 def open_points(
@@ -50,6 +50,6 @@ def unproved(losses: Sequence[Loss]) -> Iterator[RuleCoverage]:
 def _perhaps_held(loss: Loss) -> RuleCoverage:
     what = f"[{loss.start_offset}, {loss.end_offset}) of epoch {loss.epoch}"
     whose = numbered("broker", loss.unread)
-    reason = f"{whose} led after records {what} were left out, and may still have had them"
+    reason = f"{whose} led after the loss of records {what}, and may still have had {it_or_them(loss.offsets)}"
     missing = f"{whose}'s disk or whole server.log"
     return RuleCoverage(rule="the bill", reason=reason, missing=missing)

@@ -20,6 +20,7 @@ from rules.loss.unanswered import Unanswered, not_of_all_seen, silent_leaders, u
 from rules.loss.unplaced_answers import Unplaced, unplaced
 from rules.loss.whatever_order import NotHeld, not_held
 from rules.replicas.later import latest_epoch
+from rules.words import it_or_them
 
 _FIRST = "the first acknowledgement"
 Shown = tuple[tuple[Moment, str], ...]
@@ -70,14 +71,14 @@ def _in_doubt(found: NotHeld, missing: str) -> Unsettled:
 
 def _held_or_not(evidence: PartitionEvidence, epoch: int, found: HeldOn) -> Unsettled:
     """A leader had them not, but one that had them led again, or may have."""
-    first, following = found.answers[0], found.following
-    why = f"Broker {following.broker} opened epoch {following.epoch} without them, but broker {found.broker} had them"
+    first, following, stretch = found.answers[0], found.following, _range(evidence, epoch, found.answers)
+    who, them = f"Broker {following.broker}", _them(stretch)
+    why = f"{who} opened epoch {following.epoch} without {them}, but broker {found.broker} had {them}"
     if found.passed:
-        why = f"Broker {following.broker} had written others there before"
-    why += f", {found.words}. Whether the log that leads now holds them is not known"
+        why = f"{who} had written others there before"
+    why += f", {found.words}. Whether the log that leads now holds {them} is not known"
     missing = f"the log of who led last, or broker {found.broker}'s own log (server.log) whole"
     opening = () if found.opening is None else ((found.opening, "the leader opens its epoch"),)
-    stretch = _range(evidence, epoch, found.answers)
     return _acknowledged(first.witness, epoch, stretch, why, missing, ((first, _FIRST), *opening))
 
 
@@ -102,7 +103,8 @@ def _sent_again_or_not(epoch: int, answers: Sequence[Produced], held: int | None
 def _damaged_there(evidence: PartitionEvidence, epoch: int, answers: Sequence[Produced], leader: int) -> Unsettled:
     """The log of who led last is damaged at their offsets: which records it held is not known."""
     first, stretch = answers[0], _range(evidence, epoch, answers)
-    why = f"A later leader began below them, and broker {leader}, which led last, holds damaged batches there"
+    below = f"A later leader began below {_them(stretch)}"
+    why = f"{below}, and broker {leader}, which led last, holds damaged batches there"
     missing = f"a sound copy of broker {leader}'s log"
     return _acknowledged(first.witness, epoch, stretch, why, missing, ((first, _FIRST),))
 
@@ -174,6 +176,11 @@ def _is_silent_here(evidence: PartitionEvidence, broker: int) -> bool:
     Where its log is not here at all, the scope of the verdict says so.
     """
     return broker in evidence.requests_until and any(moment.kind in REQUESTS for moment in evidence.moments)
+
+
+def _them(stretch: tuple[int, int]) -> str:
+    start, end = stretch
+    return it_or_them(end - start)
 
 
 def _range(evidence: PartitionEvidence, epoch: int, answers: Sequence[Produced]) -> tuple[int, int]:

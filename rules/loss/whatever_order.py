@@ -16,7 +16,7 @@ from rules.evidence import PartitionEvidence, Replica, epoch_falls, epoch_held
 from rules.history.moments import Moment, succeeded
 from rules.history.statements import Produced, Role
 from rules.history.turns import taking_part
-from rules.words import numbered
+from rules.words import it_or_them, numbered
 
 ANEW = ("log-created", "log-deleted")
 """After these a broker's log may be of another life of its topic."""
@@ -77,7 +77,8 @@ class NotHeld:
         for one in self.elsewhere:
             alike.setdefault((one.epoch, one.committed), []).append(one.broker)
         there = "; ".join(_there(brokers, self.start_offset, *what) for what, brokers in alike.items())
-        return f"no log here holds them: {there}" if self.everywhere else there
+        them = it_or_them(self.end_offset - self.start_offset)
+        return f"no log here holds {them}: {there}" if self.everywhere else there
 
 
 def not_held(evidence: PartitionEvidence) -> Iterator[NotHeld]:

@@ -22,7 +22,7 @@ from auditor.report.screen import lost_words
 from auditor.report.summary import LossTotals, Summary, summary
 from auditor.report.summary.folded_findings import blurred, folded
 from auditor.report.summary.perhaps import at_stake
-from rules.finding import Finding, Severity, offsets_told
+from rules.finding import Finding, Severity, offsets_told, with_last_offsets
 from tests.lab.sample_reports import report_on
 
 INCIDENTS = ("unclean_4x", "unclean_rejoined", "fast_failover_kip101", "lost_pages_hw", "acks_one_lost")
@@ -265,6 +265,13 @@ def test_offsets_are_said_with_the_last_one_named(start: int, width: int) -> Non
         assert int(last) - int(first) + 1 == width
     else:
         assert words == (f"offset {start}" if width else "no offsets")
+
+
+@given(st.sampled_from(["record", "offset"]), st.integers(0, 10**12), st.integers(1, 10**6))
+def test_a_range_of_one_is_of_one(noun: str, start: int, width: int) -> None:
+    told = with_last_offsets(f"it had the {noun}s [{start}, {start + width}) of epoch 1")
+    named = f"{noun} {start}" if width == 1 else f"{noun}s {start}–{start + width - 1}"
+    assert told == f"it had the {named} of epoch 1"
 
 
 def test_an_election_of_a_log_with_dead_keys_and_a_start_that_elects_a_damaged_one_say_so() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rules.words import any_of, numbered
+from rules.words import any_of, it_or_them, numbered
 
 
 @pytest.mark.parametrize(
@@ -26,3 +26,7 @@ def test_a_verb_goes_with_its_noun(brokers: tuple[int, ...], verb: str, words: s
 def test_any_of_several_is_one() -> None:
     told = [any_of("broker", own) for own in ((1,), (1, 2), (1, 2, 3))]
     assert told == ["broker 1", "broker 1 or 2", "broker 1, 2 or 3"]
+
+
+def test_one_thing_is_it() -> None:
+    assert [it_or_them(count) for count in (0, 1, 2)] == ["them", "it", "them"]
