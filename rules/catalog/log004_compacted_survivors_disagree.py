@@ -10,11 +10,9 @@ from rules.evidence import PartitionEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation, offsets_told
 from rules.replicas.keys_apart import KeysApart
 from rules.rule import rule
+from rules.words import it_or_them, numbered
 
-_JUDGEMENTS: Final = {
-    "stale": "what it holds of them is older",
-    "gone": "it holds nothing of them, and no delete can have stood behind",
-}
+_JUDGED: Final = ("stale", "gone")
 
 
 @rule(
@@ -22,7 +20,7 @@ _JUDGEMENTS: Final = {
     severity=Severity.HIGH,
     needs=(BatchHeader, RecordRow, OffsetCheckpoint),
     law="StateMachineSafety",
-    message="{brokers:+Broker} lost the last record of {what}, which {holders:+broker} kept at {offsets}. "
+    message="{lacks} the last record of {what}, which {holders:+broker} kept at {offsets}. "
     "{judgement:.}",
     implied_by=("LOG001", "SEG005"),
 )
@@ -35,7 +33,9 @@ def compacted_survivors_disagree(evidence: PartitionEvidence) -> Iterator[Violat
 
     Proves
     ------
-    A reader of this replica misses keys, or gets older values, which others serve as they were last written.
+    A reader of this replica misses keys, or gets older values, which others serve as they were last written. Whether
+    they were lost, or a cleaner took them for a later record that was cut off since, the message says as far as it
+    is known.
 
     Undecided when
     --------------
@@ -56,7 +56,7 @@ def compacted_survivors_disagree(evidence: PartitionEvidence) -> Iterator[Violat
         for point in evidence.keys_uncompared
     )
     for gap in evidence.keys_apart:
-        if gap.remains in _JUDGEMENTS:
+        if gap.remains in _JUDGED:
             yield _violation(gap)
 
 
@@ -67,6 +67,7 @@ def _violation(gap: KeysApart) -> Violation:
         end_offset=gap.end_offset,
         confidence="certain",
         facts={
+            "lacks": numbered("Broker", gap.lacking, "lacks"),
             "what": gap.words,
             "keys": gap.keys,
             "holders": gap.holders,
@@ -77,6 +78,16 @@ def _violation(gap: KeysApart) -> Violation:
 
 
 def _judgement(gap: KeysApart) -> str:
-    if gap.remains == "gone" and gap.cut_off is not None:
-        return f"a later record of them must have stood at {offsets_told(*gap.cut_off)}, which were cut off"
-    return _JUDGEMENTS[gap.remains]
+    them = it_or_them(gap.keys)
+    if gap.remains == "stale":
+        return f"what it holds of {them} is older"
+    if gap.cut_off is not None:
+        was = "was" if gap.cut_off[1] - gap.cut_off[0] == 1 else "were"
+        return f"a later record of {them} must have stood at {offsets_told(*gap.cut_off)}, which {was} cut off"
+    if gap.perhaps_cut is not None:
+        epoch, start = gap.perhaps_cut
+        return (
+            f"it holds nothing of {them}; either a later record of {them} stood at offset {start} or behind and was"
+            f" cut off when epoch {epoch} began, or what must stay was lost"
+        )
+    return f"it holds nothing of {them}, and no delete can have stood behind"

@@ -10,7 +10,10 @@ from typing import Final
 import polars as pl
 
 from rules.evidence import PartitionEvidence, Replica
+from rules.history.moments import OF_SERVER_LOG, ROLE_KINDS, Moment
 from rules.narrow.keys import LastRecords
+from rules.protocol.epochs import epoch_at
+from rules.protocol.offsets import Offset
 from rules.replicas.keys_apart import KeysApart, KeysUncompared, Remains
 from rules.replicas.lacked_markers import committed_by_all
 from rules.zoom.compare import unequal_buckets
@@ -68,7 +71,9 @@ def keyed(
             open_points.append(_uncompared(untold, reason, "the replication-offset-checkpoint of a broker"))
         known = [(one, committed) for one, committed in whole if committed is not None]
         apart = keys_apart(known, NOTHING_DELETED if deleted is None else deleted)
-        gaps.extend(replace(gap, cut_off=_cut_off(evidence, gap)) for gap in apart)
+        for gap in apart:
+            cut_off, perhaps_cut = _cut_off(evidence, gap), _perhaps_cut(evidence, gap)
+            gaps.append(replace(gap, cut_off=cut_off, perhaps_cut=perhaps_cut))
     return replace(evidence, keys_apart=tuple(gaps), keys_uncompared=tuple(open_points))
 
 
@@ -77,6 +82,28 @@ def _cut_off(evidence: PartitionEvidence, gap: KeysApart) -> tuple[int, int] | N
     own = [cut for cut in evidence.chronicle.cuts if cut.broker in gap.lacking]
     found = [(max(c.offset, gap.start_offset), end) for c in own if (end := c.log_end_offset or 0) > gap.end_offset]
     return (min(start for start, _ in found), max(end for _, end in found)) if found else None
+
+
+def _perhaps_cut(evidence: PartitionEvidence, gap: KeysApart) -> tuple[int, int] | None:
+    """The first later epoch that began behind the keys in a log that lacks them, if its broker tells no role in it.
+
+    What the cleaner drops for a later record is gone for good where that record is cut off.
+    """
+    held = [r.log_chain for r in evidence.current if r.broker in gap.holders]
+    written = max((epoch_at(chain, Offset(gap.start_offset)) or 0 for chain in held), default=0)
+    begun: set[tuple[int, int]] = set()
+    for replica in evidence.current:
+        if replica.broker in gap.lacking:
+            told = _roles_told(evidence.chronicle.told_by(replica.broker))
+            starts = ((start.epoch, start.start_offset) for start in (*replica.log_chain, *replica.file_chain))
+            begun |= {(e, start) for e, start in starts if e > written and e not in told and start > gap.start_offset}
+    return min(begun, default=None)
+
+
+def _roles_told(own: Sequence[Moment]) -> set[int | None]:
+    """Epochs in which a broker tells its role, where its server.log is here too, which tells of cuts."""
+    tells_of_cuts = any(moment.kind in OF_SERVER_LOG for moment in own)
+    return {moment.epoch for moment in own if moment.kind in ROLE_KINDS} if tells_of_cuts else set()
 
 
 def _uncompared(brokers: Sequence[int], reason: str, missing: str) -> KeysUncompared:

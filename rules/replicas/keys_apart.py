@@ -33,6 +33,8 @@ class KeysApart:
     """Of each holder its broker, and the batch of its first such record."""
     cut_off: tuple[int, int] | None = None
     """Where brokers that lack them cut their logs behind them: a later record of a key may have stood there."""
+    perhaps_cut: tuple[int, int] | None = None
+    """The epoch that began behind them in such a log, and where, if nothing tells whether the log was cut for it."""
 
     @property
     def outlived(self) -> bool:

@@ -345,3 +345,33 @@ def test_a_record_that_was_cut_off_may_have_replaced_what_the_cleaner_dropped(
     (found,) = [f for f in judge(read_sketch(CUT_OFF.format(cut=cut)).evidence, RULES).findings if f.rule == "LOG005"]
     assert found.confidence == confidence
     assert why in found.message
+
+
+REFILLED = """
+    broker 1  .0b0c0d1e1f| ; cleaner 4
+    broker 2* 0a0b0c0d1e1f|
+    {told}
+"""
+LED = "t1 leads 2 epoch 1 at 4 hw 4\n    t2 follows 1 epoch 1 at 4 hw 4\n    t3 loads 1 at 6"
+STORIES = {
+    "": "a later record of it stood at offset 4 or behind and was cut off when epoch 1 began",
+    LED: "no delete can have stood behind",
+}
+
+
+@pytest.mark.parametrize("told", STORIES)
+def test_a_later_record_may_have_been_cut_off_before_the_next_epoch_filled_its_place(told: str) -> None:
+    """Broker 1's cleaner was right then; where its own log tells of that role, it tells no cut."""
+    findings = judge(read_sketch(REFILLED.format(told=told)).evidence, RULES).findings
+    (found,) = [f for f in findings if f.rule == "LOG004"]
+    assert (found.brokers, STORIES[told] in found.message) == ((1,), True), found.message
+    assert found.message.startswith("Broker 1 lacks the last record of 1 key, which broker 2 kept at offset 0.")
+
+
+def test_an_epoch_that_began_before_the_key_was_written_explains_nothing(tmp_path: Path) -> None:
+    yard = Yard(tmp_path)
+    since = [keyed(offset, (offset, b"key %d" % offset, b"1"), epoch=1) for offset in range(2, 8)]
+    yard.broker(1, [*EVERY[:2], *since[1:]], cleaner=8)
+    yard.broker(2, [*EVERY[:2], *since], cleaner=0)
+    (found,) = [f for f in yard.report().violations if f.rule == "LOG004"]
+    assert "no delete can have stood behind" in found.message
