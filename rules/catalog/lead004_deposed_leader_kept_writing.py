@@ -11,6 +11,7 @@ from rules.evidence import Chronicle, PartitionEvidence, Replica
 from rules.facts.stretch import EpochRun
 from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
+from rules.zoom.compare import stands_alone
 
 
 @rule(
@@ -36,7 +37,7 @@ def deposed_leader_kept_writing(evidence: PartitionEvidence) -> Iterator[Violati
     Leader epochs begin anew and no topic id tells one life of the topic from the next. Or nothing tells who led
     some newer epoch. Or the deposed leader's log does not tell whether it had restarted. Or no clock relates the
     two. What rests on an estimate of the clocks is only likely. A log that its own leader-epoch-checkpoint
-    contradicts (EPOCH002) is no witness.
+    contradicts (EPOCH002) is no witness, nor is one that has no batch of any other replica's.
 
     Upheld
     ------
@@ -109,7 +110,7 @@ def _stands_in_a_log(evidence: PartitionEvidence, deposed: Deposed) -> Violation
     end = deposed.role.offset or 0
     for replica, run in ((r, run) for r in evidence.current for run in r.runs_by_epoch.get(deposed.led, ())):
         sound = replica.cleaned or replica.holds(max(end, run.start_offset), run.end_offset)
-        if run.end_offset > end and sound and not _denied(replica, run):
+        if run.end_offset > end and sound and not (_denied(replica, run) or stands_alone(replica, evidence)):
             why = f"broker {replica.broker} holds them, and its log had ended at {end} when it became a follower"
             shown = Exhibit(span=run.last, role="a batch of the epoch beyond its end")
             return _violation(deposed, max(end, run.start_offset), run.end_offset, why, "certain", shown)

@@ -73,6 +73,21 @@ def test_a_deposed_leader_writes_only_what_it_wrote_as_a_follower(history: str, 
     assert violations("LEAD004", TWO_LEADERS + history) == said
 
 
+@pytest.mark.parametrize(("log", "said"), [("0000|", [((1,), 2, 4, "certain")]), ("0a0a0a0a|", [])])
+def test_a_log_that_has_no_batch_of_another_proves_nothing_of_a_deposed_leader(log: str, said: list[Said]) -> None:
+    """Broker 3's folder may hold another partition's log, in which the same epoch wrote more."""
+    drawing = f"""
+        broker 1 0011|
+        broker 2 0011|
+        broker 3 {log}
+        t0 loads 1 at 0
+        t1 leads 1 epoch 0 at 0 hw 0
+        t4 follows 1 epoch 1 at 2 hw 2 from 2
+        t5 leads 2 epoch 1 at 2 hw 2
+    """
+    assert violations("LEAD004", drawing) == said
+
+
 @pytest.mark.parametrize(("time", "said"), [(9000, [((1,), 3, 4, "likely")]), (4000, [])])
 def test_clocks_tell_that_an_acknowledgement_came_after_the_next_epoch(time: int, said: list[Said]) -> None:
     shared = "t1 follows 2 epoch 0 at 0 hw 0 from 1\n"
