@@ -15,6 +15,9 @@ from rules.facts.producing import NO_TRANSACTIONS, BrokerTime, ProducerFence, Pr
 BUCKET_OFFSETS: Final = 8192
 """Offsets of one bucket of digests: the least that is read again where two replicas differ."""
 
+BATCH_HEADER: Final = 61
+"""Bytes of a batch of format 2 without records, as cleaners leave some."""
+
 HIGHEST_OFFSET: Final = 2**63 - 1
 """The highest that 64 bits hold."""
 

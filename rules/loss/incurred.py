@@ -9,7 +9,7 @@ from typing import Final
 from rules.asked_once import asked_once
 from rules.chronicle.extents import NO_OFFSETS, Extents
 from rules.evidence import PartitionEvidence
-from rules.facts.stretch import EpochRun
+from rules.facts.stretch import BATCH_HEADER, EpochRun
 from rules.history.repetitions import times_told
 from rules.history.statements import Produced
 from rules.history.turns import last_assignment
@@ -25,7 +25,6 @@ from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.replicas.remote import RemoteCopy
 from rules.replicas.unread_copies import owners
 
-BATCH_HEADER: Final = 61
 SMALLEST_RECORD: Final = 7
 """Bytes of a record of format 2 without key, value and headers."""
 SMALLEST_MESSAGE: Final = 26

@@ -14,6 +14,7 @@ from rules.history.statements import RoleTaken
 from rules.loss.last_answers import Answering
 from rules.loss.left_out import LeftOut, left_out
 from rules.protocol.offsets import without
+from rules.words import it_or_them
 
 NOT_OF_ALL: Final = (0, 1)
 """acks of producers that are answered, or go on, before other replicas hold their records."""
@@ -46,12 +47,13 @@ class Unanswered:
         """What went, and why it is open whether somebody was told that it is written."""
         who = capital(self.who)
         gone = f"no later leader had the records [{self.start}, {self.end}) of epoch {self.epoch}."
+        them = it_or_them(self.end - self.start)
         if self.by_one:
-            return f"{gone} {who}, whose producers did not wait for all replicas, may have acknowledged them"
+            return f"{gone} {who}, whose producers did not wait for all replicas, may have acknowledged {them}"
         if self.log_missing:
-            return f"{gone} {who}'s request log is not here, or not all of it. With acks=1 it acknowledged them"
+            return f"{gone} {who}'s request log is not here, or not all of it. With acks=1 it acknowledged {them}"
         ends = " Its request log here ends before it stopped." if self.end_unseen else ""
-        return f"{gone} {who} may have acknowledged them, if a producer used acks=1.{ends} No such producer is seen"
+        return f"{gone} {who} may have acknowledged {them}, if a producer used acks=1.{ends} No such producer is seen"
 
 
 def unanswered(evidence: PartitionEvidence) -> Iterator[Unanswered]:

@@ -12,7 +12,7 @@ from typing import Final
 
 from parsers.provenance import Span
 from rules.evidence import COMPACTED_TOPICS, PartitionEvidence, Replica, same_topic
-from rules.facts.stretch import EpochRun, OffsetStep, Stray, counted_end
+from rules.facts.stretch import BATCH_HEADER, EpochRun, OffsetStep, Stray, counted_end
 from rules.zoom.ranges import BatchMark
 
 _MAGIC_2: Final = 2
@@ -166,8 +166,12 @@ def _twins(
 
 
 def _summed(mark: BatchMark) -> bool:
-    """Whether the checksum of a batch covers its last offset, and holds as far as anybody has looked."""
-    return mark.crc_valid is not False and mark.magic >= _MAGIC_2 and mark.base_offset >= 0
+    """Whether the checksum of a batch covers its last offset and some record, and holds as far as anybody has looked.
+
+    Cleaners empty several batches to the same bytes.
+    """
+    told = mark.magic >= _MAGIC_2 and mark.size > BATCH_HEADER
+    return told and mark.crc_valid is not False and mark.base_offset >= 0
 
 
 def _content(mark: BatchMark) -> tuple[int, int, int]:
