@@ -10,7 +10,7 @@ from rules.finding import Exhibit, Severity, Undecided, Violation, offsets_told
 from rules.replicas.keys_apart import KeysApart
 from rules.replicas.lost_ends import LostEnd, lost_ends
 from rules.rule import rule
-from rules.words import numbered
+from rules.words import any_of, it_or_them, numbered
 
 
 @rule(
@@ -18,7 +18,7 @@ from rules.words import numbered
     severity=Severity.HIGH,
     needs=(BatchHeader, RecordRow, OffsetCheckpoint),
     law="StateMachineSafety",
-    message="{says:.} {judgement:.} Under {brokers:+broker} as leader, {then}.",
+    message="{says:.} {judgement:.} Under {leads} as leader, {then}.",
     implied_by=("LOG001",),
 )
 def compaction_raced_replication(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -36,7 +36,8 @@ def compaction_raced_replication(evidence: PartitionEvidence) -> Iterator[Violat
     Of deletes: the deleted keys live on at this replica, and nothing will remove them. Readers get them as soon as it
     leads. No metric shows it: the replica is in sync. The finding is certain where a delete still stands in a segment
     that waits for its removal or on another replica. It is likely where a delete may have stood in a hole of both logs. It is
-    possible where the others cut their logs behind these records: a later record of a key may have stood there.
+    possible where the others cut their logs behind these records: a later record of a key may have stood there. It is
+    possible too where as many replicas kept the keys as lack them, or more: those may have lost them.
 
     Of transactions: one that is open at this replica had ended, for a cleaner went on beyond it. Nothing will end it
     here. As soon as this replica leads, its last stable offset stays there, and its cleaner does too.
@@ -67,8 +68,9 @@ def compaction_raced_replication(evidence: PartitionEvidence) -> Iterator[Violat
 
 def _violation(gap: KeysApart) -> Violation:
     where = offsets_told(gap.start_offset, gap.end_offset)
+    either = gap.confidence == "possible" and gap.cut_off is None
     return Violation(
-        brokers=gap.holders,
+        brokers=tuple(sorted({*gap.holders, *gap.lacking})) if either else gap.holders,
         start_offset=gap.start_offset,
         end_offset=gap.end_offset,
         confidence=gap.confidence,
@@ -78,6 +80,7 @@ def _violation(gap: KeysApart) -> Violation:
             "what": gap.words,
             "keys": gap.keys,
             "without": gap.lacking,
+            "leads": any_of("broker", gap.holders),
             "judgement": _judgement(gap),
             "then": "readers get them",
         },
@@ -89,6 +92,9 @@ def _judgement(gap: KeysApart) -> str:
     if gap.remains == "dead":
         return "these keys were deleted, and it holds the old values still"
     raced = "the deletes were compacted away before they were copied"
+    if gap.cut_off is None and gap.confidence == "possible":
+        lost = f"{numbered('broker', gap.lacking)} lost the last record of {it_or_them(gap.keys)}"
+        return f"either {raced}, or {lost}"
     if gap.cut_off is None:
         return raced
     return f"either {raced}, or a later record of each key was cut off at {offsets_told(*gap.cut_off)}"
@@ -107,6 +113,7 @@ def _never_ends(end: LostEnd, *, live: bool) -> Violation:
             "judgement": f"no cleaner goes on beyond an open transaction, and on"
             f" {numbered('broker', end.passed.brokers)} it reached offset {end.passed.cleaned}",
             "then": f"readers of committed records stop at offset {start}, its last stable offset",
+            "leads": f"broker {end.broker}",
             "producer": end.producer_id,
             "transactions": end.count,
             "cleaned": end.passed.cleaned,

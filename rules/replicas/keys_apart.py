@@ -48,7 +48,7 @@ class KeysApart:
             return "certain"
         if self.cut_off is not None:
             return "possible"
-        return "likely" if self.copied or len(self.lacking) >= len(self.holders) else "possible"
+        return "likely" if self.copied or len(self.lacking) > len(self.holders) else "possible"
 
     @property
     def words(self) -> str:

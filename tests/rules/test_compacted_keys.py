@@ -316,7 +316,9 @@ def test_where_either_side_may_be_wrong_no_election_is_judged(tmp_path: Path) ->
     yard.broker(1, KEPT, cleaner=10)
     yard.broker(2, KEPT, cleaner=10)
     yard.broker(3, DROPPED, cleaner=10)
-    assert [(f.rule, f.confidence) for f in yard.report().violations] == [("LOG005", "possible")]
+    (found,) = yard.report().violations
+    assert (found.rule, found.confidence, found.brokers) == ("LOG005", "possible", (1, 2, 3))
+    assert "before they were copied, or broker 3 lost the last record of it." in found.message
     assert elections(yard) == {
         1: ("unknown", (), ("it may serve 1 key that was deleted",)),
         2: ("unknown", (), ("it may serve 1 key that was deleted",)),
