@@ -25,6 +25,25 @@ def left_behind(moments: Sequence[Moment], last_life: Sequence[Moment]) -> froze
     return _taking_part(_dated(moments)) - _taking_part(last) if last and len(last_life) < len(moments) else frozenset()
 
 
+def gave_up(moments: Iterable[Moment]) -> frozenset[int]:
+    """The brokers that tell of a log's deletion."""
+    return frozenset(m.broker for m in moments if m.kind == "log-deleted" and m.broker is not None)
+
+
+def deleted_before(moments: Sequence[Moment], last_life: Sequence[Moment]) -> frozenset[int]:
+    """The brokers that tell of a log's deletion before the topic's last life, and of none in it."""
+    if len(last_life) == len(moments):
+        return frozenset()
+    made: set[str] = set()
+    again: list[Moment] = []
+    for moment in ordered(_dated(last_life)):
+        if moment.kind in ("log-created", *ROLE_KINDS):
+            made.add(moment.clock)
+        elif moment.clock in made:
+            again.append(moment)
+    return gave_up(_dated(moments)) - gave_up(again)
+
+
 def _dated(moments: Iterable[Moment]) -> list[Moment]:
     return [moment for moment in moments if moment.kind not in TIMELESS and moment.time is not None]
 

@@ -24,7 +24,8 @@ from rules.facts.indexes import NO_INDEXES, IndexFacts, join_all_indexes
 from rules.facts.join import join_all
 from rules.facts.stretch import LogFacts
 from rules.history.gaps import TraceGap
-from rules.history.last_life import left_behind, of_the_last_life
+from rules.history.last_life import deleted_before, gave_up, left_behind, of_the_last_life
+from rules.history.loads import of_one_folder
 from rules.history.moments import Moment
 from rules.history.repetitions import collapse, once
 from rules.history.rotated import FileOrder
@@ -190,11 +191,12 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
     foreign = found_foreign((first.topic, first.partition), here, ids, surroundings)
     replicas = foreign.put_aside(replicas)
     own = _of_incarnation(told, replicas)
+    beside = {r.broker for r in replicas if r.state in ("deleted", "stray")} | gave_up(told)
     evidence = PartitionEvidence(
         cluster_id=surroundings.cluster_id,
         topic=first.topic,
         partition=first.partition,
-        replicas=with_lives(replicas, left_behind(told, own)),
+        replicas=with_lives(replicas, left_behind(told, own), deleted_before(told, own)),
         foreign=foreign,
         level=surroundings.level,
         versions=surroundings.versions,
@@ -208,7 +210,7 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
         coordinators=surroundings.coordinators,
         brokers_in_dump=surroundings.brokers_in_dump,
         unread_copies=surroundings.unread_copies.of(first.topic, first.partition),
-        chronicle=Chronicle(in_terms(tuple(collapse(own)))),
+        chronicle=Chronicle(in_terms(tuple(collapse(of_one_folder(own, beside))))),
         placing=Placing(
             homes=tuple(home for fact in ordered for home in fact.group_homes),
             assignments=tuple(told for fact in ordered for told in fact.assignments),

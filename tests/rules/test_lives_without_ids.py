@@ -9,7 +9,7 @@ import pytest
 
 from parsers.writers.segments import Record, batch_bytes
 from rules.finding import Severity
-from rules.history.last_life import left_behind, of_the_last_life
+from rules.history.last_life import deleted_before, left_behind, of_the_last_life
 from rules.sketch.moments import read_event
 from tests.rules.broken_dumps import Batch, Yard
 
@@ -26,13 +26,13 @@ is scheduled for deletion (kafka.log.LogManager)
 ISR = " ISR [1,2{third}] addingReplicas [] removingReplicas []"
 
 
-def records(since: int, end: int) -> list[Batch]:
+def records(since: int, end: int, epoch: int = 0) -> list[Batch]:
     values = [Record(offset_delta=delta, value=f"{since}-{delta}".encode()) for delta in range(10)]
     made = (
-        (base, batch_bytes(base_offset=base, leader_epoch=0, records=values, base_timestamp=since + base))
+        (base, batch_bytes(base_offset=base, leader_epoch=epoch, records=values, base_timestamp=since + base))
         for base in range(0, end, 10)
     )
-    return [Batch(base, base + 10, 0, content) for base, content in made]
+    return [Batch(base, base + 10, epoch, content) for base, content in made]
 
 
 def roles(broker: int, at: int, third: str = "") -> str:
@@ -97,6 +97,47 @@ def test_who_is_named_in_the_last_life_was_not_left_behind(goes_on: str, behind:
     begun = "t1 leads 1 epoch 0 at 0 hw 0\nt1 follows 2 epoch 0 at 0 hw 0\nt1 follows 3 epoch 0 at 0 hw 0\n"
     told = [read_event(line) for line in (begun + goes_on).splitlines()]
     assert left_behind(told, of_the_last_life(told)) == behind
+
+
+@pytest.mark.parametrize(
+    ("goes_on", "before"),
+    [
+        ("t5 deletes 1\nt6 begins 1\nt7 leads 1 epoch 0 at 0 hw 0", {1}),
+        # It gave up a log of the last life as well: which one waits for its deletion is not told.
+        ("t5 deletes 1\nt6 begins 1\nt7 leads 1 epoch 0 at 0 hw 0\nt9 deletes 1", set()),
+        ("t5 leads 1 epoch 1 at 4 hw 4\nt9 deletes 1", set()),
+    ],
+)
+def test_a_log_was_given_up_before_the_last_life(goes_on: str, before: set[int]) -> None:
+    told = [read_event(line) for line in f"t1 leads 1 epoch 0 at 0 hw 0\n{goes_on}".splitlines()]
+    assert deleted_before(told, of_the_last_life(told)) == before
+
+
+FOLDER = ".24563d40234a483abf46d3086ce10e96-delete"
+NEXT = """\
+[2026-11-22 09:50:50,892] INFO [Broker id=2] Leader t-0 starts at leader epoch 1 from offset 0 with high watermark 0 \
+ISR [2] addingReplicas [] removingReplicas []. Previous leader epoch was 0. (state.change.logger)
+"""
+REQUEST = """\
+[2026-11-22 09:50:49,535] DEBUG Completed request:RequestHeader(apiKey=PRODUCE, apiVersion=5, clientId=p, \
+correlationId=125) -- {acks=1,timeout=3000,numPartitions=1},response:{responses=[{topic=t,partition_responses=\
+[{partition=0,error_code=0,base_offset=0,log_append_time=-1,log_start_offset=0}]}],throttle_time_ms=0} from connection \
+127.0.0.1:49997-127.0.0.1:49978-3;totalTime:3.442,requestQueueTime:1.053,localTime:2.337,remoteTime:0.0,\
+throttleTime:0.06,responseQueueTime:0.053,sendTime:0.04,securityProtocol:PLAINTEXT,principal:User:ANONYMOUS,\
+listener:PLAINTEXT (kafka.request.logger)
+"""
+
+
+def test_a_folder_of_an_earlier_life_that_waits_for_its_deletion_is_no_copy_of_what_was_lost(tmp_path: Path) -> None:
+    """Broker 1 answered for one record of the last life; 60 records of the first one lie beside."""
+    yard = Yard(tmp_path)
+    for broker in (1, 2):
+        yard.broker(broker, records(SINCE, 20, epoch=1), topic_id=None)
+        yard.broker(broker, records(BEFORE, 60), topic_id=None, suffix=FOLDER, hw=None, recovery=None)
+        write_logs(yard, broker, roles(broker, 10) + roles(broker, 40) + (NEXT if broker == 2 else ""), GONE)
+    (yard.root / yard.cluster / "broker-1/logs/kafka-request.log").write_text(REQUEST)
+    (lost,) = (loss for history in yard.report().histories for loss in history.losses)
+    assert (lost.start_offset, lost.end_offset, lost.survivors) == (0, 1, ())
 
 
 def test_ids_in_logs_tell_lives_apart() -> None:
