@@ -160,6 +160,7 @@ def produce_columns(rows: Rows, part: ToldRows) -> dict[str, Sequence[Any]]:
             for name in ("acks", "error_code", "base_offset", "log_start_offset", "records_size")
         },
         "client_id": _texts(rows.of("client_id"), part.texts),
+        "request": _numbers(rows.of("correlation_id")),
         "start": rows.of("span_start").tolist(),
         "end": rows.of("span_end").tolist(),
         "left_out": [0] * len(rows),

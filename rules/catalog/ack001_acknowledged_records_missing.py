@@ -37,23 +37,23 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     disk is at hand, else the next leader's. The range runs from the first such record to the end of the last such
     batch. That end is the next batch boundary of the epoch that an answer, a fetch or the old leader's log end
     tells. Not all records in between need have been answered; of a thinned log some before may have been as well.
-    The broker's word is that it answered. Where the connection was closed by then, the producer sends again.
-    Where leader epochs began anew, one of two things is proved. No log here holds records of the epoch in which the
-    broker answered, or one counts another epoch's as committed there. It is likely where only its leader's epoch
-    file tells where the epoch opened that left them out.
+    A broker that logs a request twice found its connection closed: nobody heard the answer. With acks=1 it is likely
+    where another may have led by then: the producer may have gone. Where leader epochs began anew, one of two things
+    is proved. No log here holds records of the epoch in which the broker answered, or one counts another epoch's as
+    committed there. It is likely where only its leader's epoch file tells where the epoch opened that left them out.
 
     Undecided when
     --------------
-    Request logs do not hold produce answers (DEBUG). Or an answer may be of a later epoch, for the record that
-    stands there and was sent again. Or no log tells where the next epoch or that of the answers
-    opened, while the log that leads holds others' records there, or none. Or the last leader's disk is not here,
-    and a broker that had the records led again and tells of no cut. Or the next leader had written others at their
-    offsets. Or no later leader had some records, and their leader was killed or its log is not here. Its last
-    answer may be in no log, nor one that its log leaves out before others. The verdict is open then in three cases.
-    Producers of the partition are seen that do not wait for all replicas (acks=1, acks=0). Or others' answers are
-    here, but the leader's own of the epoch are not, or end before those to its followers. Or no request of any
-    partition that it answered later is here: its request log may have been cut at its end. Where that log goes on
-    and all producers that are seen wait for all replicas, such records most likely waited when it was killed.
+    Request logs do not hold produce answers (DEBUG). Or an answer may be of a later epoch, for the record that stands
+    there and was sent again. Or no log tells where the next epoch or that of the answers opened, while the log that
+    leads holds others' records there, or none. Or the last leader's disk is not here, and a broker that had the
+    records led again and tells of no cut. Or the next leader had written others at their offsets. Or no later leader
+    had some records, and their leader was killed or its log is not here. Its last answer may be in no log, nor one
+    that its log leaves out before others. The verdict is open then in three cases. Producers of the partition are
+    seen that do not wait for all replicas (acks=1, acks=0). Or others' answers are here, but the leader's own of the
+    epoch are not, or end before those to its followers. Or no request of any partition that it answered later is
+    here: its request log may have been cut at its end. Where that log goes on and all producers that are seen wait
+    for all replicas, such records most likely waited when it was killed.
 
     Upheld
     ------
@@ -84,7 +84,7 @@ def _gone(found: Gone) -> Violation:
         brokers=() if found.leader is None else (found.leader,),
         start_offset=found.start_offset,
         end_offset=found.end_offset,
-        confidence="likely" if following.doubtful else "certain",
+        confidence="likely" if following.doubtful or found.late else "certain",
         severity=Severity.CRITICAL if found.for_all else Severity.HIGH,
         facts={
             "leader": found.leader,

@@ -125,8 +125,13 @@ def succeeded(moment: Moment) -> TypeGuard[Produced]:
     """Whether a producer was told that its records are written."""
     return (
         moment.kind == "produced" and moment.error == 0
-        and moment.offset is not None and moment.offset >= 0 and moment.acks != 0
+        and moment.offset is not None and moment.offset >= 0 and moment.acks != 0 and not moment.unheard
     )  # fmt: skip
+
+
+def wait_for_all(moments: Iterable[Moment]) -> bool:
+    """Whether any producer of the partition is told of that waits for all replicas."""
+    return any(m.acks == -1 for m in moments if m.kind == "produced")
 
 
 def accepted(fetch: Fetched) -> bool:

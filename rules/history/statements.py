@@ -156,6 +156,12 @@ class Produced(Witnessed):
     acks: int | None = None
     client_id: str | None = None
     records_size: int | None = None
+    request: int | None = None
+    """The correlation id that its client gave it."""
+    took: int | None = None
+    """Microseconds from its coming to the time of its line."""
+    unheard: bool = False
+    """Whether its connection was closed when it was answered: see `unheard`."""
 
 
 @drafted

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Final
 
 from rules.asked_once import asked_once
 from rules.evidence import Moment, PartitionEvidence, epoch_held
-from rules.history.moments import succeeded
+from rules.history.moments import succeeded, wait_for_all
 from rules.history.repetitions import begin_unseen
 from rules.history.statements import Produced, RoleTaken
 from rules.history.terms_by_record import given_terms
 from rules.history.turns import reopenings
+from rules.loss.after_succession import late_answers
 from rules.loss.held_on import HeldOn, held_on, passed_over
 from rules.loss.last_answers import sent_again
 from rules.replicas.deleted import deleted
 from rules.replicas.later import Later, latest_epoch
+
+_LATE: Final = ". Another broker may have led already when it answered, and the producer may have gone"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +39,10 @@ class Gone:
     """Whether something tells that the last batch ends there."""
     held: int | None
     """The epoch whose records stand at the first of them; None where an opening alone shows that they are gone."""
+    late: bool
+    """Whether a newer epoch may have been opened before them."""
+    with_gaps: bool
+    """Whether records between them may be of producers that wait for all replicas, and were not answered."""
 
     @property
     def leader(self) -> int | None:
@@ -64,18 +72,19 @@ class Gone:
     @property
     def more(self) -> str:
         """What else may have been acknowledged: before the first answer that is told, and behind the last one."""
-        before = f", and perhaps more from {self.lowest} on" if self.lowest < self.start_offset else ""
+        before = ", perhaps not all of them" if self.with_gaps else ""
+        before += f", and perhaps more from {self.lowest} on" if self.lowest < self.start_offset else ""
         last = max(m.offset or 0 for m in self.answers)
         return before + ("" if self.ended else f" and the rest of the batch at offset {last}")
 
     @property
     def instead(self) -> str:
-        """What is there in their place."""
-        following = self.following
+        """What is there in their place, and whether anybody may have heard of them."""
+        following, late = self.following, _LATE if self.late else ""
         if (following.offset or 0) > self.start_offset:
-            return f"records of epoch {self.held} stand at offset {self.start_offset} now"
+            return f"records of epoch {self.held} stand at offset {self.start_offset} now{late}"
         who = "its leader" if following.broker is None else f"broker {following.broker}"
-        return f"{who} then became leader in epoch {following.epoch} with a log that ended at {following.offset}"
+        return f"{who} then became leader in epoch {following.epoch} with a log that ended at {following.offset}{late}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,9 +153,12 @@ def _missing(
     """Without the log of who led last: who had them may have held them still, and led again with them."""
     kept = held_on(evidence, missing, epoch, lost_by) if evidence.leader_at_the_end is None else None
     unseen = kept is None and begin_unseen(given, missing)
-    parts = _apart(evidence, epoch, missing if kept is None else missing[len(kept.answers) :])
+    rest = missing if kept is None else missing[len(kept.answers) :]
+    late = late_answers(evidence, epoch)
+    parts = (([*part], later) for own in _apart(evidence, epoch, rest) for later, part in groupby(own, late))
     gone = tuple(
-        _gone(evidence, epoch, lost_by, part, begun_unseen=unseen and not number) for number, part in enumerate(parts)
+        _gone(evidence, epoch, lost_by, part, begun_unseen=unseen and not number, late=later)
+        for number, (part, later) in enumerate(parts)
     )
     return gone, kept
 
@@ -162,7 +174,13 @@ def _apart(evidence: PartitionEvidence, epoch: int, missing: Sequence[Produced])
 
 
 def _gone(
-    evidence: PartitionEvidence, epoch: int, following: RoleTaken, answers: Sequence[Produced], *, begun_unseen: bool
+    evidence: PartitionEvidence,
+    epoch: int,
+    following: RoleTaken,
+    answers: Sequence[Produced],
+    *,
+    begun_unseen: bool,
+    late: bool,
 ) -> Gone:
     begun, last = min(answers, key=_offset), _offset(max(answers, key=_offset))
     first = max(_offset(begun), _begins(evidence, begun))
@@ -181,6 +199,8 @@ def _gone(
         end_offset=end,
         ended=sure and evidence.ends_told(epoch, end) and not cut_short,
         held=None if leading is None else epoch_held(leading, first),
+        late=late,
+        with_gaps=len(answers) > 1 and all(m.acks != -1 for m in answers) and wait_for_all(evidence.moments),
     )
 
 

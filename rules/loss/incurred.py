@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -10,9 +10,11 @@ from rules.asked_once import asked_once
 from rules.chronicle.extents import NO_OFFSETS, Extents
 from rules.evidence import PartitionEvidence
 from rules.facts.stretch import BATCH_HEADER, EpochRun
+from rules.history.moments import wait_for_all
 from rules.history.repetitions import times_told
 from rules.history.statements import Produced
 from rules.history.turns import last_assignment
+from rules.loss.after_succession import late_answers
 from rules.loss.committed import committed_end_of
 from rules.loss.held_again import first_life, held_again, surely_gone, unread
 from rules.loss.held_by_none import as_left_out, held_by_none
@@ -152,9 +154,6 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
     read = [c for c in evidence.aftermath if c.lost_epoch == epoch and start <= c.start_offset < end]
     reused_end = min(end, _reused(evidence, part))
     known = not accounts.left_out(epoch, answers)
-    # Of answers that are kept in part, each tells of its first record alone.
-    offsets = [m.offset or 0 for m in answers]
-    batches = Extents.of((at, evidence.batch_end(at, epoch) if known else at + 1) for at in offsets)
     last = None if evidence.ends_told(epoch, end) else next((m for m in answers if m.offset == end - 1), None)
     return Loss(
         epoch=epoch,
@@ -184,7 +183,7 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
         portions=portions(
             (start, end),
             committed_end,
-            ToldProducers(answers, batches),
+            _told(evidence, epoch, answers, whole=known),
             read,
             dense=not (evidence.compacted or part.older),
         ),
@@ -196,6 +195,20 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
         remote=tuple(copy for copy in evidence.remote_copies if copy.within(epoch, start, end)),
         reused_epochs=tuple(sorted({run.epoch for run in _others_there(evidence, part, reused_end)})),
     )
+
+
+def _told(evidence: PartitionEvidence, epoch: int, answers: Sequence[Produced], *, whole: bool) -> ToldProducers:
+    """What producers heard, in batches as far as their ends are told.
+
+    Of answers that are kept in part, each tells of its first record alone. So does one with acks=1 where others wait
+    for all replicas: their batches, not answered yet, may lie before the next one that is told.
+    """
+    late, waiting = late_answers(evidence, epoch), wait_for_all(evidence.moments)
+    heard = [m for m in answers if not late(m)]
+    alone = {m.offset or 0 for m in heard if not whole or (waiting and m.acks != -1)}
+    offsets = {m.offset or 0 for m in heard}
+    batches = Extents.of((at, at + 1 if at in alone else evidence.batch_end(at, epoch)) for at in offsets)
+    return ToldProducers(answers, batches, frozenset(m.offset or 0 for m in answers) - offsets)
 
 
 def _unsearched(evidence: PartitionEvidence, start: int, end: int) -> tuple[int, ...]:

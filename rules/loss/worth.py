@@ -95,6 +95,8 @@ class ToldProducers:
     answers: Sequence[Produced] = ()
     batches: Extents = NO_OFFSETS
     """Offsets of the batches that the answers name by their first records, as far as their ends are told."""
+    unsure: frozenset[int] = frozenset()
+    """First records of those that their producers may not have heard."""
 
 
 def portions(
@@ -114,16 +116,16 @@ def portions(
     answered = committed_end if last is None else max(committed_end, min(end, batch_end))
     parts: tuple[tuple[Worth, int, int], ...] = (
         ("committed", start, committed_end),
-        *_beyond(committed_end, answered, told.batches | Extents.of(_named(batches, answers) if told.batches else ())),
+        *_beyond(committed_end, answered, told.batches | Extents.of(_named(batches, told) if told.batches else ())),
         ("never committed", answered, end),
     )
     found = (_portion(worth, low, high, answers, read) for worth, low, high in parts if low < high)
     return tuple(replace(portion, dense=dense) for portion in found)
 
 
-def _named(batches: Sequence[CopiedBatch], answers: Sequence[Produced]) -> Iterator[tuple[int, int]]:
+def _named(batches: Sequence[CopiedBatch], told: ToldProducers) -> Iterator[tuple[int, int]]:
     """Batches of copies that answers name by their first records."""
-    bases = {m.offset for m in answers}
+    bases = {m.offset for m in told.answers} - told.unsure
     return ((batch.base_offset, batch.end_offset) for batch in batches if batch.base_offset in bases)
 
 

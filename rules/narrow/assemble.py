@@ -32,6 +32,7 @@ from rules.history.rotated import FileOrder
 from rules.history.set_back import going_on
 from rules.history.terms import in_terms
 from rules.history.trace_ends import SessionBroken, TraceEnd
+from rules.history.unheard import told_once
 from rules.narrow.rejoined import rejoined
 from rules.replicas.absent import with_absent_segments
 from rules.replicas.coordinators import NO_COORDINATORS, CoordinatorLog, Coordinators
@@ -230,7 +231,7 @@ def _told(facts: Sequence[Fact], busy: frozenset[int]) -> list[Moment]:
     told = [moment for moment in every if moment.kind != "trace-begins"]
     files = FileOrder((moment.span.source, moment.time) for moment in told)
     told.sort(key=lambda moment: (moment.clock, files.place(moment.span.source), moment.span.start))
-    return [*begun.values(), *going_on(rejoined(told, busy))]
+    return [*begun.values(), *going_on(rejoined(told_once(told), busy))]
 
 
 def _told_ids(moments: Iterable[Moment]) -> frozenset[str]:

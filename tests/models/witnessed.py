@@ -182,6 +182,7 @@ def _written(row: Produce) -> dict[str, list[object]]:
     alike = ("topic", "topic_id", "acks", "error_code", "base_offset", "log_start_offset", "records_size", "client_id")
     told = {
         **{name: getattr(row, name) for name in alike}, "partition": row.partition or 0, "time": row.time_text,
+        "request": row.correlation_id,
         "came": row.total_time_us, "handled": handled, "answered": answered, "waited": bool(row.remote_time_us),
         "start": row.span_start, "end": row.span_end, "left_out": 0, "end_left_out": False,
     }  # fmt: skip

@@ -90,8 +90,9 @@ def produced(columns: Statements, names: Mapping[str, str]) -> Iterator[Named]:
         "kind": ["produced"] * len(columns["start"]),
         "broker": columns["writer"],
         "offset": columns["base_offset"],
+        "took": columns["came"],
     }
-    return _statements(Produced, own, ("acks", "log_start_offset", "client_id"), columns, names)
+    return _statements(Produced, own, ("acks", "log_start_offset", "client_id", "request"), columns, names)
 
 
 def _statements(

@@ -1,0 +1,78 @@
+"""Answers that a leader gave when another broker led already: its clients may have gone while it stood still."""
+
+from __future__ import annotations
+
+import pytest
+
+from rules.catalog import BY_ID
+from rules.finding import Violation
+from rules.loss.incurred import losses
+from rules.sketch.notation import read_sketch
+
+STOOD_STILL = """
+broker 1 00|11
+broker 2 00|11
+t1 leads 1 epoch 0 at 0 hw 0
+t1 follows 2 epoch 0 at 0 hw 0 from 1
+t2000 leads 2 epoch 1 at 2 hw 2
+t{answered} acks 1 at 2 acks=1
+t{then} {word}
+t20000 acks 2 at 3 acks=1
+"""
+HEARD = "follows 1 epoch 1 at 3 hw 2 from 2"
+DIED = "loads 1 at 3"
+
+
+@pytest.mark.parametrize(
+    ("answered", "word", "confidence"),
+    [
+        (10_000, HEARD, "likely"),
+        (10_000, DIED, "likely"),
+        (1500, HEARD, "likely"),
+        # It would have had to stand still, to answer and to die while the clocks stood far apart.
+        (1500, DIED, "certain"),
+        # Nothing here tells how much later the other clock may show the same time.
+        (100, HEARD, "likely"),
+        (100, DIED, "certain"),
+    ],
+)
+def test_what_was_acknowledged_when_another_led_is_likely(answered: int, word: str, confidence: str) -> None:
+    text = STOOD_STILL.format(answered=answered, then=answered + 100, word=word)
+    evidence = read_sketch(text).evidence
+    (found,) = (f for f in BY_ID["ACK001"].check(evidence) if isinstance(f, Violation))
+    assert (found.start_offset, found.confidence) == (2, confidence)
+    assert ("the producer may have gone" in str(found.facts["instead"])) == (confidence == "likely")
+    worth = "acknowledged" if confidence == "certain" else "possibly acknowledged"
+    assert [p.worth for loss in losses(evidence) for p in loss.portions if p.start_offset == 2] == [worth]
+
+
+ONE_BEHIND_THE_OTHER = """
+broker 1 00|222222
+broker 2 00|222222
+t1 leads 1 epoch 0 at 0 hw 0
+t1 follows 2 epoch 0 at 0 hw 0 from 1
+t10 acks 1 at 2 acks=1
+{between}
+t20 acks 1 at 7 acks=1
+t50 loads 1 at 8
+t7000 leads 2 epoch 2 at 2 hw 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("between", "said", "acknowledged"),
+    [
+        ("", "", [(2, 8)]),
+        # What waits for all replicas is not answered, and may lie between the two.
+        ("t12 acks 1 at 5 acks=all error 19", ", perhaps not all of them", [(2, 3), (7, 8)]),
+    ],
+)
+def test_what_waits_for_all_replicas_may_lie_between_answers_with_acks_1(
+    between: str, said: str, acknowledged: list[tuple[int, int]]
+) -> None:
+    evidence = read_sketch(ONE_BEHIND_THE_OTHER.format(between=between)).evidence
+    (found,) = (f for f in BY_ID["ACK001"].check(evidence) if isinstance(f, Violation))
+    assert (found.start_offset, found.end_offset) == (2, 8)
+    assert str(found.facts["more"]).startswith(said)
+    (loss,) = (loss for loss in losses(evidence) if loss.matters)
+    assert [(p.start_offset, p.end_offset) for p in loss.portions if p.worth == "acknowledged"] == acknowledged
