@@ -40,8 +40,8 @@ class WrittenKeys:
     counts: tuple[int, ...]
     keys: int
     different: int
-    lowest: frozenset[int]
-    """The lowest hashes of its keys."""
+    lowest: frozenset[tuple[int, int]]
+    """The lowest hashes of its keys, each with the partition that holds it."""
     first_time: int | None
     last_time: int | None
     placed: tuple[PlacedBy, ...]
@@ -51,6 +51,11 @@ class WrittenKeys:
     def best(self) -> PlacedBy:
         """By the partitioner by which most of the keys lie where they do."""
         return self.placed[0]
+
+    @property
+    def by_one(self) -> bool:
+        """Whether one producer wrote them all, and so placed them alike."""
+        return self.producer >= 0
 
     @property
     def who(self) -> str:
@@ -75,6 +80,16 @@ class WrittenKeys:
         return (
             f"by {best.partitioner}, other partitions should hold {_keys(apart)} of {self.who}; it chooses among"
             f" {self.chosen_among(steps)}; {best.agreeing} of {_keys(self.keys)} agree ({self.percent(best)} %)"
+        )
+
+
+    @property
+    def words_of_several(self) -> str:
+        """The same of producers that nothing tells apart: one of them may place its own keys in another way."""
+        best, apart = self.best, self.keys - self.best.agreeing
+        return (
+            f"{apart} of {_keys(self.keys)} lie elsewhere than {best.partitioner} places them, from offset"
+            f" {best.first_apart} of partition {best.first_partition} on"
         )
 
 
@@ -163,7 +178,7 @@ class TopicEvidence:
         return tuple(_written(producer, counts, own) for (producer, counts), own in sorted(pooled.items()))
 
     def replaced(self, percent: int) -> Iterator[Replaced]:
-        """Of each number of partitions and each other partitioner the first that came to keys of the earliest one.
+        """Of each number of partitions and each other partitioner the first that put the earliest one's keys elsewhere.
 
         A key of the one is a key of the other if its hash is. Two such hashes are no chance.
         """
@@ -173,7 +188,7 @@ class TopicEvidence:
         for former, later in combinations(sure, 2):
             kind = later.counts, later.best.partitioner
             differ = former.counts == later.counts and former.best.partitioner != later.best.partitioner
-            if differ and kind not in told and len(former.lowest & later.lowest) > 1:
+            if differ and kind not in told and _apart_of(former, later) > 1:
                 told.add(kind)
                 yield Replaced(former=former, later=later)
 
@@ -191,6 +206,12 @@ class TopicEvidence:
         )
 
 
+def _apart_of(former: WrittenKeys, later: WrittenKeys) -> int:
+    """How many keys lie in other partitions than the same keys of the other one."""
+    there, elsewhere = former.lowest - later.lowest, later.lowest - former.lowest
+    return len({key for key, _ in there} & {key for key, _ in elsewhere})
+
+
 def _keys(count: int) -> str:
     return "1 key" if count == 1 else f"{count} keys"
 
@@ -206,7 +227,7 @@ def _written(producer: int, counts: tuple[int, ...], own: list[tuple[int, KeyTal
         counts=counts,
         keys=sum(tally.keys for _, tally in own),
         different=sum(tally.different for _, tally in own),
-        lowest=frozenset(each for _, tally in own for each in tally.lowest),
+        lowest=frozenset((each, partition) for partition, tally in own for each in tally.lowest),
         first_time=min((t.first_time for _, t in own if t.first_time is not None), default=None),
         last_time=max((t.last_time for _, t in own if t.last_time is not None), default=None),
         placed=tuple(sorted(placed, key=lambda each: -each.agreeing)),

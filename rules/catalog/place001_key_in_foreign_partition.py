@@ -21,6 +21,7 @@ AGREEING: Final = Threshold(
     means="The share of a producer's keys that must lie where a partitioner places them before it is taken for theirs.",
 )
 """Of two partitions chance gives a half."""
+_CHOOSING: Final = "how each of these producers chooses partitions"
 _ORDERS: Final = {
     "unknown": "records without keys lie as no known partitioner places them",
     "untellable": "its records without keys are in too few batches to show which partitioner placed them",
@@ -40,25 +41,24 @@ def key_in_foreign_partition(evidence: TopicEvidence) -> Iterator[Violation | Un
 
     A partitioner hashes the key and takes the hash modulo the number of partitions. The Java client hashes by murmur2,
     librdkafka by CRC-32 unless told otherwise, Sarama by FNV-1a. Which one a producer uses is told by its keys: the one
-    by which nine tenths of them (`agreeing`) lie where they do. Keys that were written before partitions were added stay where they
-    are. They are judged by the number that was in force. A record without a key may be in any partition.
-    Of those the times tell the partitioner. To 2.3 records go to partitions in turn. From 2.4 on a batch at a time goes
-    to one taken by chance. From 3.3 on it is as many bytes as a batch may have.
+    by which nine tenths of them (`agreeing`) lie where they do. Keys from before partitions were added stay where they
+    are. They are judged by the number that was in force. Records without a key may be in any partition. Their times tell
+    the partitioner. To 2.3 records go to partitions in turn. From 2.4 on a batch at a time goes to one taken by chance.
+    From 3.3 on it is as many bytes as a batch may have.
 
     Proves
     ------
     Records of one key are in two partitions, or soon will be. Their order is lost, and a consumer that keeps state by
-    key holds it twice. Somebody chose a partition by hand, another producer hashes in another way, or its number of
-    partitions was stale. A producer that was replaced by one with another partitioner is told as a step in time: some of
-    their keys are the same. Producers whose keys differ may each have a partitioner of their own. Without a producer id
-    several producers may be told as one: the finding is then possible only.
+    key holds it twice. Somebody chose a partition by hand, or the producer's number of partitions was stale. Or a producer
+    with another partitioner replaced it: the same keys lie elsewhere from then on. Producers of other keys may differ.
 
     Undecided when
     --------------
     Keys were not read, as below level deep. No known partitioner places nine tenths of the keys: partitions may be
     chosen by hand or by a partitioner of one's own. The number of partitions is not told by the controller's record. A
     producer wrote fewer than twenty different keys, or few batches without keys, or placed those as no known partitioner
-    does. Records without keys accuse nobody.
+    does. Records without keys accuse nobody. Nor do keys without a producer id, as idempotence is off: their producers
+    cannot be told apart, and each may have a partitioner of its own.
 
     Upheld
     ------
@@ -76,8 +76,8 @@ def key_in_foreign_partition(evidence: TopicEvidence) -> Iterator[Violation | Un
     if evidence.partitions < 2 or evidence.topic in COMPACTED_TOPICS:
         return
     if evidence.level != "deep":
-        reason, missing = "where keys lie is read at level deep only", "an audit at level deep"
-        yield Undecided(reason=reason, missing=missing, blocking=False, asked_at_level="deep")
+        reason = "where keys lie is read at level deep only"
+        yield Undecided(reason=reason, missing="an audit at level deep", blocking=False, asked_at_level="deep")
     enough = evidence.thresholds.of("PLACE001", AGREEING)
     for written in evidence.written:
         if written.best.agreeing < written.keys:
@@ -95,17 +95,18 @@ def _said(written: WrittenKeys, steps: Sequence[PartitionCount], enough: int) ->
     if not written.agrees(enough):
         missing = "the partitioner of its producer: one of its own, or partitions chosen by hand"
         return _open(written, "no known partitioner places its keys where they lie", missing)
-    says, subject = written.words(steps), f"{written.producer} {written.counts}"
-    return _told(written, written.best, steps, says, subject=subject, unknown=written.producer < 0)
+    if not written.by_one:
+        return _open(written, f"{written.words_of_several}; which of these producers wrote them is not known", _CHOOSING)
+    return _told(written, written.best, steps, written.words(steps), f"{written.producer} {written.counts}")
 
 
 def _step(replaced: Replaced, steps: Sequence[PartitionCount]) -> Violation | Undecided:
     """Records of the same keys that two partitioners placed."""
-    former, later, says = replaced.former, replaced.later, replaced.words(steps)
+    former, later = replaced.former, replaced.later
+    if not (former.by_one and later.by_one):
+        return _open(former, f"and of {later.who} some of the same keys lie in different partitions", _CHOOSING)
     subject = f"{later.producer} {later.counts} {later.best.partitioner} behind {former.best.partitioner}"
-    return _told(
-        later, replaced.by_the_former, steps, says, subject=subject, unknown=min(former.producer, later.producer) < 0
-    )
+    return _told(later, replaced.by_the_former, steps, replaced.words(steps), subject)
 
 
 def _of_no_keys(unkeyed: Sequence[Unkeyed]) -> Iterator[Undecided]:
@@ -113,8 +114,8 @@ def _of_no_keys(unkeyed: Sequence[Unkeyed]) -> Iterator[Undecided]:
     for order, reason in _ORDERS.items():
         producers = [one.producer for one in unkeyed if one.order == order]
         if producers:
-            told = "producers without an id" if producers == [-1] else f"{len(producers)} producers"
-            who = f"producer {producers[0]}" if len(producers) == 1 and producers[0] >= 0 else told
+            one = "producers without an id" if producers[0] < 0 else f"producer {producers[0]}"
+            who = one if len(producers) == 1 else f"{len(producers)} producers"
             yield Undecided(reason=f"of {who} {reason}", missing="how its partitions are chosen", blocking=False)
 
 
@@ -123,14 +124,14 @@ def _open(written: WrittenKeys, reason: str, missing: str) -> Undecided:
 
 
 def _told(
-    written: WrittenKeys, by: PlacedBy, steps: Sequence[PartitionCount], says: str, *, subject: str, unknown: bool
+    written: WrittenKeys, by: PlacedBy, steps: Sequence[PartitionCount], says: str, subject: str
 ) -> Violation | Undecided:
     """Keys that do not lie where a partitioner places them."""
     if not steps:
         return _open(written, "how many partitions there were is not told over time", "the metadata log")
     return Violation(
         brokers=(),
-        confidence="possible" if unknown else "likely",
+        confidence="likely",
         facts={
             "says": says,
             "apart": written.keys - by.agreeing,

@@ -6,7 +6,7 @@
     group g by range       a group of the classic protocol, in generation 1, by this assignor
     member t u has t 0 1   its next member, who reads topics t and u, has partitions 0 and 1 of t; `rack a` may follow
     home g                 group g has records in this partition
-    keys 50 by murmur2     50 different keys that lie here as this hash places them (murmur2, crc32 or fnv1a)
+    keys 50 by murmur2     producer 1 wrote 50 different keys that lie here by this hash (murmur2, crc32 or fnv1a)
     keys 2 elsewhere       keys that murmur2 places in another partition
     transactional i of 7 is Ongoing at 60 in t-0   the last state of transactional id i, whose producer is 7, by its
                            coordinator's log, which ends an hour later; it began at second 60 with a time-out of 60 s
@@ -143,7 +143,7 @@ class TopicLines:
             return None
         ledger, counts = PlacingLedger(partition), tuple(self._counts)
         keys = [key for line in self._keys for key in _made_up(*line, partition, counts[-1])]
-        ledger.batch(-1, counts, keys, range(len(keys)), [_span("keys")] * len(keys))
+        ledger.batch(1, counts, keys, range(len(keys)), [_span("keys")] * len(keys))
         return ledger.close(1)
 
     def told(self, evidence: PartitionEvidence) -> PartitionEvidence:

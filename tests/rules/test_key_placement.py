@@ -15,6 +15,7 @@ from rules.narrow.placing import PlacingLedger
 from rules.protocol.partitioning import PARTITIONERS, crc32, murmur2
 from rules.replicas.keyless import KeylessTally
 from rules.replicas.partition_counts import SLACK_MS
+from rules.topic_evidence import FEW
 from tests.auditor.dumps_at_hand import audited
 from tests.rules.broken_dumps import Batch, Yard
 from tests.rules.cluster_dumps import HOUR, MetadataLog, entry, topic_id, with_metadata
@@ -113,11 +114,11 @@ def test_keys_from_before_partitions_were_added_stay_where_they_are(tmp_path: Pa
 
 def test_a_producer_that_never_learnt_of_added_partitions_is_found(tmp_path: Path) -> None:
     topic = Topic(tmp_path, 2, 5)
-    topic.write(KEYS, by("murmur2", 2), at=HOUR)
-    topic.write(KEYS * 4, by("murmur2", 5), at=3 * HOUR)
-    topic.write(KEYS[:30], by("murmur2", 2), at=3 * HOUR)
+    topic.write(KEYS, by("murmur2", 2), at=HOUR, producer=7)
+    topic.write(KEYS * 4, by("murmur2", 5), at=3 * HOUR, producer=7)
+    topic.write(KEYS[:30], by("murmur2", 2), at=3 * HOUR, producer=7)
     (finding,), _ = topic.judged()
-    assert finding.confidence == "possible"
+    assert finding.confidence == "likely"
     assert finding.values()["counts"] == [5]
     assert finding.values()["count"] == "5 since 1970-01-01 02:00:00 UTC"
 
@@ -184,6 +185,45 @@ def test_without_ids_a_change_of_the_partitioner_is_a_question(tmp_path: Path) -
     found, left = topic.judged()
     assert found == []
     assert left == ["of producers without an id, or of few keys no known partitioner places its keys where they lie"]
+
+
+@pytest.mark.parametrize("ids", [(-1, -1), (1, 2)])
+@pytest.mark.parametrize("main", ["murmur2", "crc32"])
+def test_a_second_producer_with_a_partitioner_and_keys_of_its_own_is_not_accused(
+    tmp_path: Path, main: str, ids: tuple[int, int]
+) -> None:
+    """With ids they are told apart; without, the few keys that lie elsewhere are a question, with their place."""
+    topic = Topic(tmp_path, 4)
+    (other,) = {"murmur2", "crc32"} - {main}
+    for number in range(0, len(KEYS), 10):
+        topic.write(KEYS[number : number + 10], by(main, 4), producer=ids[0])
+        topic.write(OTHER_KEYS[number // 10 : number // 10 + 1], by(other, 4), producer=ids[1])
+    apart = [key for key in OTHER_KEYS[:12] if PARTITIONERS[main](key) % 4 != PARTITIONERS[other](key) % 4]
+    found, left = topic.judged()
+    assert found == []
+    asked = f"of producers without an id, or of few keys {len(apart)} of 132 keys lie elsewhere than {main} places them"
+    assert [reason.split(", from offset")[0] for reason in left] == [asked] * (ids[0] < 0)
+
+
+def test_one_of_several_producers_without_ids_may_have_put_the_same_keys_elsewhere(tmp_path: Path) -> None:
+    topic = Topic(tmp_path, 4)
+    topic.write(KEYS, by("murmur2", 4), producer=1)
+    topic.write(KEYS[:60], by("crc32", 4), at=2 * HOUR)
+    found, left = topic.judged()
+    assert found == []
+    assert left == [
+        "of producer 1 and of producers without an id, or of few keys some of the same keys lie in different partitions"
+    ]
+
+
+def test_the_same_keys_in_the_same_partitions_tell_no_replacement(tmp_path: Path) -> None:
+    """A few keys lie alike by both partitioners; all others of the two producers differ."""
+    topic = Topic(tmp_path, 4)
+    shared = [key for key in KEYS if murmur2(key) % 4 == crc32(key) % 4]
+    assert len(shared) > FEW
+    topic.write(KEYS, by("murmur2", 4), producer=1)
+    topic.write([*shared, *OTHER_KEYS], by("crc32", 4), producer=2, at=2 * HOUR)
+    assert topic.judged() == ([], [])
 
 
 def test_where_only_directories_show_the_number_of_partitions_nobody_is_accused(tmp_path: Path) -> None:
