@@ -48,9 +48,10 @@ def transaction_hangs(evidence: PartitionEvidence) -> Iterator[Violation | Undec
     Undecided when
     --------------
     `__transaction_state` is not here, not whole, or ends before the transaction began. Or no broker's time tells how
-    long it has been open: producers' own clocks prove that only where brokers had stopped. The verdict stays open where
-    the transaction is older than its time-out and `slack`, by any of these clocks. Level quick does not read what
-    coordinators hold. Of more than 4096 producers in one log nothing is told.
+    long it has been open: producers' own clocks prove that only where brokers had stopped. Or logs elsewhere are later
+    copies, by their times. The verdict stays open where the transaction is older than its time-out and `slack`, by any
+    time on its broker's disk. Level quick does not read what coordinators hold. Of more than 4096 producers in one log
+    nothing is told.
 
     Upheld
     ------

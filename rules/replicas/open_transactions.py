@@ -49,7 +49,7 @@ class OpenTransaction:
     unknown: str = ""
     """Of one that is open for all that is known: what is not known."""
     overlong: bool = False
-    """Of such a one: whether it was open for longer than it may be, by brokers' times, or where none are by others."""
+    """Of such a one: whether it was open for longer than it may be, by any time on the disk of its broker."""
     clock: Span | None = None
     """The batch by whose broker's time that is known."""
 
@@ -71,12 +71,18 @@ def open_transactions(evidence: PartitionEvidence, slack: int) -> tuple[OpenTran
     return tuple(sorted(map(found.judged, told), key=lambda each: (each.begun.offset, each.producer_id)))
 
 
+def _between(since: int | None, until: int | None) -> int | None:
+    """The time between two moments; null where one of them is not told, or the later one is the earlier."""
+    return None if since is None or until is None or until < since else until - since
+
+
 class _Coordinators:
     """What tells the time, and what coordinators know; lives only inside `open_transactions`."""
 
     def __init__(self, evidence: PartitionEvidence, leader: Replica, slack: int) -> None:
         self._evidence, self._leader = evidence, leader
         self._place = f"{evidence.topic}-{evidence.partition}"
+        self._reached_here = evidence.coordinators.reached_by(leader.broker)
         self._final = leader.clean_shutdown is not None or evidence.copied in ("stopped", "crashed")
         self._now = max(self._times(), default=None)
         self._slack = slack
@@ -86,9 +92,8 @@ class _Coordinators:
         clock = self._leader.log.last_clock
         if clock is not None:
             yield clock.time
-        reached = self._evidence.coordinators.reached_by(self._leader.broker)
-        if reached is not None and self._final and self._leads_surely():
-            yield reached
+        if self._reached_here is not None and self._final and self._leads_surely():
+            yield self._reached_here
 
     def _leads_surely(self) -> bool:
         """Whether no replica that is not here can have led on."""
@@ -103,20 +108,22 @@ class _Coordinators:
             message = f"producer {told.producer_id} has nothing open"
             raise ValueError(message)
         found = self._evidence.coordinators.of(told.producer_id)
-        state = None if found is None else found[1]
-        if state is not None and state.producer_epoch >= begun.producer_epoch and self._place in state.partitions:
-            return self._with_its_coordinator(told.producer_id, begun, state)
+        if found is not None and found[1].producer_epoch >= begun.producer_epoch and self._place in found[1].partitions:
+            surely = found[0].latest if found[0].whole else None
+            return self._with_its_coordinator(told.producer_id, begun, found[1], surely)
         return self._without(told.producer_id, begun, found)
 
-    def _with_its_coordinator(self, producer: int, begun: Begun, state: Coordinated) -> OpenTransaction:
-        """One that its coordinator has: it counts from when that says."""
+    def _with_its_coordinator(
+        self, producer: int, begun: Begun, state: Coordinated, surely: int | None
+    ) -> OpenTransaction:
+        """One that its coordinator has: it counts from when that says, and was so when that log ended."""
         decided = state.state in DECIDED
         since = state.update_time if decided else state.start_time
-        allowed = 0 if decided else state.timeout_ms
-        age = None if since is None or self._now is None else self._now - since
-        late = age is not None and age > allowed + self._slack
-        standing: Standing = "young" if not late else "undelivered" if decided else "overdue"
-        return self._told(producer, begun, standing, state, age)
+        allowed = (0 if decided else state.timeout_ms) + self._slack
+        age = _between(since, max((time for time in (self._now, surely) if time is not None), default=None))
+        if age is not None and age > allowed:
+            return self._told(producer, begun, "undelivered" if decided else "overdue", state, age)
+        return self._young_or_open(producer, begun, state, age, since=since, allowed=allowed)
 
     def _without(
         self, producer: int, begun: Begun, found: tuple[CoordinatorLog, Coordinated] | None
@@ -124,21 +131,41 @@ class _Coordinators:
         """One that its coordinator has not, or of which nobody knows who that is."""
         state = None if found is None else found[1]
         since = self._since(begun)
-        age = None if since is None or self._now is None else self._now - since
+        age = _between(since, self._now)
         allowed = self._timeout(state) + self._slack
-        proved, overlong = age is not None and age > allowed, self._age_by_producers(begun) > allowed
-        if age is not None and not proved and not overlong:
-            return self._told(producer, begun, "young", state, age)
-        unknown = self._unknown(begun, since, age, found) or ("" if proved else UNTIMED)
+        unknown = self._unknown(begun, since, age, found)
+        if age is None or age <= allowed:
+            return self._young_or_open(producer, begun, state, age, since=since, allowed=allowed, unknown=unknown)
         if not unknown:
             return self._told(producer, begun, "hanging", state, age)
-        told = self._told(producer, begun, "open", state, age)
-        return replace(told, unknown=unknown, overlong=proved or overlong)
+        return replace(self._told(producer, begun, "open", state, age), unknown=unknown, overlong=True)
 
-    def _age_by_producers(self, begun: Begun) -> int:
-        """How long it was open by whatever time the log bears last; producers' clocks may be wrong."""
-        newest, own = self._leader.log.max_timestamp, begun.time.time
-        return 0 if newest is None or own is None else newest - own
+    def _young_or_open(
+        self,
+        producer: int,
+        begun: Begun,
+        state: Coordinated | None,
+        age: int | None,
+        *,
+        since: int | None,
+        allowed: int,
+        unknown: str = "",
+    ) -> OpenTransaction:
+        """One that nothing proves to be late: young where a time behind its beginning is told, and none is too late.
+
+        Producers' clocks may be wrong, and another log a later copy. What this broker's disk tells counts for more: all
+        of its logs were copied alike.
+        """
+        own = begun.time.time
+        first = own if since is None else since
+        on_disk = _between(own, self._leader.log.max_timestamp), _between(first, self._reached_here)
+        overlong = any(each is not None and each > allowed for each in on_disk)
+        elsewhere = (_between(first, each.time) for log in self._evidence.coordinators.logs for each in log.reached)
+        later = overlong or any(each is not None and each > allowed for each in elsewhere)
+        if age is not None and not later:
+            return self._told(producer, begun, "young", state, age)
+        told = self._told(producer, begun, "open", state, age)
+        return replace(told, unknown=unknown or UNTIMED, overlong=overlong)
 
     def _since(self, begun: Begun) -> int | None:
         """When it surely had begun, by a broker's clock; of a log that has ended its producer's clock will do.

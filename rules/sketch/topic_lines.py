@@ -9,7 +9,7 @@
     keys 50 by murmur2     producer 1 wrote 50 different keys that lie here by this hash (murmur2, crc32 or fnv1a)
     keys 2 elsewhere       keys that murmur2 places in another partition
     transactional i of 7 is Ongoing at 60 in t-0   the last state of transactional id i, whose producer is 7, by its
-                           coordinator's log, which ends an hour later; it began at second 60 with a time-out of 60 s
+                           coordinator's log, which ends a minute later; it began at second 60 with a time-out of 60 s
     snapshot 7 at 4 epoch 2 is alike   node 7 keeps a snapshot of the metadata log, which says what the log says, or
                            `differs`, is `torn`, or could not be compared (`open`)
 
@@ -34,7 +34,7 @@ from rules.replicas.metadata_snapshots import SnapshotSeen
 from rules.replicas.partition_counts import PartitionCount, counts_of
 from rules.replicas.placing import KeysPlaced, Placing
 
-HOUR_MS: Final = 3_600_000
+MINUTE_MS: Final = 60_000
 _GROUP: Final = re.compile(r"group (\S+) (\d+)(?: epoch (\d+))?")
 _ASSIGNED: Final = re.compile(r"group (\S+) by (\S+)")
 _MEMBER: Final = re.compile(r"member ([\w ]+?) has (\w+)((?: \d+)*)(?: rack (\S+))?")
@@ -130,7 +130,7 @@ class TopicLines:
     def _coordinators(self) -> Coordinators:
         if not self._transactions:
             return NO_COORDINATORS
-        latest = max(state.update_time or 0 for state in self._transactions) + HOUR_MS
+        latest = max(state.update_time or 0 for state in self._transactions) + MINUTE_MS
         states, reached = tuple(self._transactions), (Reached(broker=1, time=latest),)
         return Coordinators(logs=(CoordinatorLog(partition=0, broker=1, whole=True, states=states, reached=reached),))
 

@@ -233,6 +233,69 @@ def test_within_its_time_out_brokers_times_leave_no_question(
     assert blocking(scene.yard(clean=False)) == open_points
 
 
+@pytest.mark.parametrize("clean", [True, False])
+@pytest.mark.parametrize(("minutes", "told", "open_points"), [(6, [], []), (7, [0], [])])
+def test_what_its_coordinator_still_has_when_its_own_log_ends_is_overdue_whenever_the_copy_was_made(
+    scene: Scene, minutes: int, told: list[int], open_points: list[bool], clean: bool
+) -> None:
+    """The time-out is a minute; no broker's time stands in the partition's own log."""
+    scene.writes(7, 0)
+    scene.of_seven(ONGOING, 0, partitions=[0], started=0)
+    scene.told("other", state_value(99, COMMITTED, at=minutes * MINUTE), minutes)
+    yard = scene.yard(clean=clean, assigned=False)
+    assert ([each.start_offset for each in found(yard)], blocking(yard)) == (told, open_points)
+
+
+def test_a_coordinators_log_with_a_gap_proves_nothing_late(scene: Scene) -> None:
+    scene.writes(7, 0)
+    scene.of_seven(ONGOING, 0, partitions=[0], started=0)
+    scene.told("other", state_value(99, COMMITTED, at=50 * MINUTE), 50)
+    yard = scene.yard(clean=False)
+    for segment in yard.root.rglob("__transaction_state-0/*.log"):
+        content = bytearray(segment.read_bytes())
+        content[len(scene.states[0][0].content) + 70] ^= 1
+        segment.write_bytes(bytes(content))
+    assert (found(yard), blocking(yard)) == ([], [True])
+
+
+@pytest.mark.parametrize(("producer_clock", "open_points"), [(6, []), (7, [True])])
+def test_of_one_that_its_coordinator_has_later_times_in_its_log_keep_the_verdict_open(
+    scene: Scene, producer_clock: int, open_points: list[bool]
+) -> None:
+    """The coordinator's log is an older copy; a producer's clock may be wrong."""
+    scene.writes(7, 0)
+    scene.of_seven(ONGOING, 0, partitions=[0], started=0)
+    scene.writes(8, producer_clock)
+    yard = scene.yard(clean=False)
+    assert (found(yard), [each for each in blocking(yard) if each]) == ([], open_points)
+
+
+def test_where_no_time_is_told_behind_its_beginning_it_is_a_question(scene: Scene) -> None:
+    """Its brokers stopped; when, their disks do not tell."""
+    scene.passes(0)
+    scene.writes(7, 5)
+    scene.of_seven(COMMITTED, 0)
+    yard = scene.yard()
+    assert (found(yard), blocking(yard)) == ([], [False])
+
+
+@pytest.mark.parametrize(("later", "open_points"), [(1, [True]), (2, [False])])
+def test_coordinators_logs_of_a_later_copy_leave_a_question(
+    scene: Scene, later: int, open_points: list[bool]
+) -> None:
+    """Of its own broker they keep the verdict open: all its logs were copied alike."""
+    scene.writes(7, 0, by_broker=True)
+    scene.passes(1)
+    yard = scene.yard(states=None)
+    scene.told("other", state_value(99, COMMITTED, at=50 * MINUTE), 50)
+    yard.topic = TRANSACTIONS
+    yard.broker(later, scene.states[0], clean=False, topic_id=topic_id(2))
+    for marker in yard.root.rglob(".kafka_cleanshutdown"):
+        marker.unlink()
+    yard.topic = "t"
+    assert (found(yard), blocking(yard)) == ([], open_points)
+
+
 def test_of_too_many_producers_nothing_is_said(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transactions, "KEEP", 2)
     for producer in (7, 8, 9):
