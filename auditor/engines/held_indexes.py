@@ -24,7 +24,16 @@ from parsers.indexes import (
 from parsers.provenance import Span, row_span
 from parsers.segment import SegmentChunk
 from parsers.tables import Refusal
-from rules.facts.indexes import KEEP_ABORTS, NO_INDEXES, IndexFacts, IndexFault, ToldAbort, join_indexes, kept
+from rules.facts.indexes import (
+    KEEP_ABORTS,
+    NO_INDEXES,
+    IndexFacts,
+    IndexFault,
+    ToldAbort,
+    Unindexed,
+    join_indexes,
+    kept,
+)
 
 
 class HeldIndexes:
@@ -57,6 +66,8 @@ class HeldIndexes:
             return
         first, last = (headers["last_offset"][row].as_py() for row in (0, headers.num_rows - 1))
         self._add(IndexFacts(ascending=ascending(headers), first_end=first, last_end=last))
+        if (piece.base_offset, "transaction-index") not in self._files:
+            self._add(IndexFacts(unindexed=tuple(_aborts_of(piece, chunk))[:KEEP_ABORTS]))
         whole = headers["span_end"][headers.num_rows - 1].as_py() == piece.size
         for index in self._open[1]:
             contradicted = [*held_against(index.slots, headers)]
@@ -136,6 +147,15 @@ class _Index:
             span=self._span(contradicted.place),
             at_the_end=contradicted.at_the_end,
         )
+
+
+def _aborts_of(piece: Piece, chunk: SegmentChunk) -> Iterator[Unindexed]:
+    """What an index would have to tell that is not here."""
+    headers = chunk.headers
+    for told in decided_otherwise(slots_of(b"", 0, "transaction"), headers, chunk.bytes_of):
+        row = headers["base_offset"].index(told.offset).as_py()
+        start, end = (headers[name][row].as_py() for name in ("span_start", "span_end"))
+        yield Unindexed(marker_offset=told.offset, span=Span(source=piece.source, start=start, end=end))
 
 
 def _by_itself(index: _Index, *, empty: bool) -> IndexFacts:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from parsers.tables import BatchHeader, IndexEntry
 from rules.evidence import PartitionEvidence
-from rules.finding import Severity, Undecided, Violation
+from rules.facts.indexes import Unindexed
+from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.index_verdicts import index_verdicts
+from rules.replicas.indexes import aborts_unindexed, aborts_unjudged
 from rules.rule import rule
 
 
@@ -44,8 +46,10 @@ def transaction_index_contradicts_log(evidence: PartitionEvidence) -> Iterator[V
 
     Undecided when
     --------------
-    An index cannot be opened: that leaves the verdict as it is. Nothing is said where the log's own offsets go back
-    (SEG004).
+    An index cannot be opened, or a segment with aborts has none here. Readers of it may see what was aborted, but no
+    index comes from the segment unless its broker recovers it. Or a log has more than 4096 transactions: of its oldest
+    ones it is not known which need an entry. These questions leave the verdict as it is. Nothing is said where the log's
+    own offsets go back (SEG004).
 
     Upheld
     ------
@@ -57,4 +61,24 @@ def transaction_index_contradicts_log(evidence: PartitionEvidence) -> Iterator[V
     broker 1 0000| ; index-fault transaction
     broker 2 0000|
     """
-    return index_verdicts(evidence, "transaction")
+    yield from index_verdicts(evidence, "transaction")
+    for replica in evidence.current:
+        without = aborts_unindexed(replica)
+        if without:
+            yield _without_index(replica.broker, without)
+        if aborts_unjudged(replica):
+            reason = f"broker {replica.broker}'s log has too many transactions to tell which aborts need an entry"
+            missing = "a copy with fewer segments"
+            yield Undecided(reason=reason, missing=missing, brokers=(replica.broker,), blocking=False)
+
+
+def _without_index(broker: int, found: Sequence[Unindexed]) -> Undecided:
+    return Undecided(
+        reason=f"no transaction index is here of segments in which broker {broker}'s log aborts transactions",
+        missing="the .txnindex files of these segments",
+        brokers=(broker,),
+        start_offset=found[0].marker_offset,
+        end_offset=found[-1].marker_offset + 1,
+        blocking=False,
+        exhibits=(Exhibit(span=found[0].span, role="the first such abort"),),
+    )

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby
 from typing import Final
 
 from parsers.tables import BatchHeader, Fetch, Transaction
-from rules.evidence import Course, PartitionEvidence
+from rules.evidence import PartitionEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.history.statements import Fetched
-from rules.protocol.watermarks import expected_interval
-from rules.replay.leading.bounds import at_least, at_most
-from rules.replicas.open_transactions import SLACK, open_transactions
+from rules.replicas.open_transactions import SLACK, open_transactions, why_untold
+from rules.replicas.stable_answers import StableRun, stable_runs
 from rules.rule import rule
 from rules.thresholds import WEEK_MS, Threshold
 
@@ -24,8 +21,6 @@ LASTING: Final = Threshold(
     means="How long a leader's answers must lag behind its own log before they are told.",
 )
 """A leader works its last stable offset out a moment after the high watermark, never a minute."""
-Behind = tuple[Fetched, int]
-"""An answer, and the last stable offset that was due in it."""
 
 
 @rule(
@@ -55,8 +50,8 @@ def last_stable_offset_stuck(evidence: PartitionEvidence) -> Iterator[Violation 
 
     Undecided when
     --------------
-    TXN001 cannot say whether the oldest open transaction ought to have ended. No high watermark is on the leader's
-    disk. Of traces: no log that is here tells the transactions of the leader at that time.
+    TXN001 cannot say whether the oldest open transaction ought to have ended, or nothing tells who led last. No high
+    watermark is on the leader's disk. Of traces: no log that is here tells the transactions of the leader at that time.
 
     Upheld
     ------
@@ -69,13 +64,18 @@ def last_stable_offset_stuck(evidence: PartitionEvidence) -> Iterator[Violation 
     transactional pay of 7 is CompleteCommit at 240
     """
     yield from _on_disk(evidence)
-    for course in evidence.replayed.courses:
-        yield from _in_answers(evidence, course)
+    least = evidence.thresholds.of("TXN003", LASTING)
+    for run in (run for course in evidence.replayed.courses for run in stable_runs(evidence, course)):
+        if run.standing != "due" and run.lasted >= least:
+            yield _told_late(run) if run.standing == "behind" else _unknown(run)
 
 
-def _on_disk(evidence: PartitionEvidence) -> Iterator[Violation]:
+def _on_disk(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     leader = evidence.leader_at_the_end
     found = open_transactions(evidence, evidence.thresholds.of("TXN003", SLACK))
+    untold = why_untold(evidence, found)
+    if untold is not None:
+        yield Undecided(reason=f"whether readers wait is not known: {untold[0]}", missing=untold[1], blocking=False)
     if leader is None or leader.high_watermark is None or not found or not found[0].held_up:
         return
     first = found[0]
@@ -100,51 +100,37 @@ def _on_disk(evidence: PartitionEvidence) -> Iterator[Violation]:
         )
 
 
-def _in_answers(evidence: PartitionEvidence, course: Course) -> Iterator[Violation]:
-    least = evidence.thresholds.of("TXN003", LASTING)
-    for behind, answers in groupby(_answers(evidence, course), key=lambda each: each[1] is not None):
-        told = [(moment, due) for moment, due in answers if due is not None]
-        if behind and _lasted(told) >= least:
-            yield _told_late(told)
-
-
-def _answers(evidence: PartitionEvidence, course: Course) -> Iterator[tuple[Fetched, int | None]]:
-    """Answers that tell a last stable offset, with the one that was due where that is higher."""
-    for row in course.rows:
-        moment = row.moment
-        if not isinstance(moment, Fetched):
-            continue
-        told, watermark = moment.last_stable_offset, moment.high_watermark
-        if told is None or watermark is None or moment.doubtful or moment.error:
-            continue
-        exact = at_least(watermark, "it was told"), at_most(watermark, "it was told")
-        due = evidence.stable.at(course, expected_interval(exact)).interval.low
-        yield moment, due if due is not None and told < due else None
-
-
-def _lasted(told: list[Behind]) -> int:
-    first, last = told[0][0].time, told[-1][0].last_time or told[-1][0].time
-    return 0 if first is None or last is None else last - first
-
-
-def _told_late(told: list[Behind]) -> Violation:
-    worst, due = max(told, key=lambda each: each[1] - (each[0].last_stable_offset or 0))
-    leader = worst.witness
+def _told_late(run: StableRun) -> Violation:
+    worst, leader = run.worst, run.worst.moment.witness
+    behind = (worst.due or 0) - worst.told
     return Violation(
         brokers=() if leader is None else (leader,),
-        start_offset=worst.last_stable_offset,
-        end_offset=due,
+        start_offset=worst.told,
+        end_offset=worst.due,
         facts={
             "broker": leader,
-            "behind": due - (worst.last_stable_offset or 0),
-            "why": f"it told so for {_lasted(told) // 1000} s, and its log decides all transactions up to {due}",
-            "answers": sum(moment.count for moment, _ in told),
-            "subject": f"told in epoch {worst.term}",
+            "behind": behind,
+            "why": f"it told so for {run.lasted // 1000} s, and its log decides all transactions up to {worst.due}",
+            "answers": sum(each.moment.count for each in run.answers),
+            "subject": f"told in epoch {worst.moment.term}",
         },
-        exhibits=tuple(_ends(told)),
+        exhibits=tuple(_ends(run)),
     )
 
 
-def _ends(told: list[Behind]) -> Iterable[Exhibit]:
-    yield Exhibit(span=told[0][0].span, role="the first such answer")
-    yield Exhibit(span=told[-1][0].span, role="the last such answer")
+def _unknown(run: StableRun) -> Undecided:
+    first = run.answers[0]
+    who = "a leader" if first.moment.witness is None else f"broker {first.moment.witness}"
+    return Undecided(
+        reason=f"{who} told last stable offsets behind its high watermark for {run.lasted // 1000} s, and no log here"
+        " tells its transactions then",
+        missing="a log that holds what it led",
+        start_offset=first.told,
+        blocking=False,
+        exhibits=tuple(_ends(run)),
+    )
+
+
+def _ends(run: StableRun) -> Iterable[Exhibit]:
+    yield Exhibit(span=run.answers[0].moment.span, role="the first such answer")
+    yield Exhibit(span=run.answers[-1].moment.span, role="the last such answer")

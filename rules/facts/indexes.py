@@ -42,6 +42,14 @@ class ToldAbort:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Unindexed:
+    """A marker of abort in a segment without a transaction index."""
+
+    marker_offset: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IndexFacts:
     """The indexes of a stretch of log, those entries held against it that lead into the stretch.
 
@@ -57,6 +65,8 @@ class IndexFacts:
     """Of time and transaction indexes, whose entries lead to offsets and not to bytes."""
     aborts: tuple[IndexFault, ...] = ()
     """Markers of abort that no entry names, whatever they end."""
+    unindexed: tuple[Unindexed, ...] = ()
+    """Markers of abort in segments of which no transaction index is here, whatever they end; the first ones."""
     told_aborts: tuple[ToldAbort, ...] = ()
     """The entries of transaction indexes, in the order of the files; of very many, the last ones."""
     unread: tuple[IndexFault, ...] = ()
@@ -94,6 +104,7 @@ def join_indexes(left: IndexFacts, right: IndexFacts) -> IndexFacts:
         by_offset=kept(left.by_offset + right.by_offset) if ascending else (),
         by_offset_count=left.by_offset_count + right.by_offset_count if ascending else 0,
         aborts=kept(left.aborts + right.aborts, KEEP_ABORTS) if ascending else (),
+        unindexed=(left.unindexed + right.unindexed)[:KEEP_ABORTS],
         told_aborts=(left.told_aborts + right.told_aborts)[-KEEP_ABORTS:],
         unread=kept(left.unread + right.unread),
         unread_count=left.unread_count + right.unread_count,

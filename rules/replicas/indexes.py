@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import pairwise
 
 from parsers.tables import IndexKind
-from rules.facts.indexes import IndexFault
+from rules.facts.indexes import IndexFault, Unindexed
 from rules.replicas.replica import Replica
 from rules.replicas.stable_then import stable_offsets_apart
 
@@ -68,6 +69,27 @@ def judged(replica: Replica, kind: IndexKind, *, always_rebuilt: bool) -> IndexJ
         rebuilt=rebuilt is not None and all(fault.segment_base_offset >= rebuilt for fault in faults),
         unread=tuple(fault for fault in replica.indexes.unread if fault.kind == kind),
     )
+
+
+def aborts_unindexed(replica: Replica) -> tuple[Unindexed, ...]:
+    """The aborts, each of records, in segments without a transaction index; all of them where nothing tells which."""
+    ending, known = _ending_records(replica), _known_from(replica)
+    return tuple(a for a in replica.indexes.unindexed if a.marker_offset < known or a.marker_offset in ending)
+
+
+def aborts_unjudged(replica: Replica) -> bool:
+    """Whether a transaction index is here, and some markers of its log are too many to tell what they end."""
+    told = replica.indexes
+    offsets = [*(each.offset for each in told.aborts), *(each.marker_offset for each in told.told_aborts)]
+    return any(offset is not None and offset < _known_from(replica) for offset in offsets)
+
+
+def _known_from(replica: Replica) -> float:
+    """From which marker on all transactions of a log are told: of very many only the last ones are kept."""
+    told = replica.log.transactions
+    if told.untold:
+        return math.inf
+    return told.closed[0].marker_offset if told.closed_count > len(told.closed) else 0
 
 
 def _lawful(replica: Replica, fault: IndexFault, rebuilt: int | None, ending: frozenset[int]) -> bool:

@@ -6,7 +6,7 @@ So of a transaction that is open in the log and not with its coordinator, no mar
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -16,6 +16,7 @@ from rules.facts.producing import Begun, OpenTransactions
 from rules.protocol.topics import TRANSACTIONS_TOPIC
 from rules.replicas.coordinators import DECIDED, Coordinated, CoordinatorLog
 from rules.thresholds import WEEK_MS, Threshold
+from rules.words import numbered
 
 Standing = Literal["young", "overdue", "undelivered", "hanging", "open"]
 """Within its time-out; beyond it by its coordinator's own record; decided, and its marker never written; open though
@@ -69,6 +70,26 @@ def open_transactions(evidence: PartitionEvidence, slack: int) -> tuple[OpenTran
         return ()
     found = _Coordinators(evidence, leader, slack)
     return tuple(sorted(map(found.judged, told), key=lambda each: (each.begun.offset, each.producer_id)))
+
+
+def why_untold(evidence: PartitionEvidence, found: Sequence[OpenTransaction]) -> tuple[str, str] | None:
+    """Why nobody can say that readers of committed records wait, and what would tell; null where nothing is open."""
+    leader = evidence.leader_at_the_end
+    if leader is None:
+        told = ((replica.broker, replica.log.transactions) for replica in evidence.current)
+        brokers = [broker for broker, own in told if own.untold or any(each.begun for each in own.open)]
+        reason = f"who led last is not, and transactions are open in the logs of {numbered('broker', brokers)}"
+        return (reason, "who led last") if brokers else None
+    if leader.log.transactions.untold:
+        return f"too many producers wrote transactions into broker {leader.broker}'s log", "a copy with fewer segments"
+    watermark, first = leader.high_watermark, next(iter(found), None)
+    waits = first is not None and (watermark is None or first.begun.offset + 1 < watermark.offset)
+    if first is None or first.standing == "young" or not waits:
+        return None
+    if first.standing == "open":
+        return f"the transaction open from offset {first.begun.offset} on may be lawful", "what TXN001 asks for"
+    missing = "its replication-offset-checkpoint"
+    return None if watermark else (f"no high watermark of broker {leader.broker} is here", missing)
 
 
 def _between(since: int | None, until: int | None) -> int | None:

@@ -20,6 +20,7 @@ from auditor.engines.plan.units import ReadUnit, plan
 from auditor.engines.reading import read_unit
 from auditor.report.model import AuditReport
 from parsers.inventory import take_inventory
+from rules.facts import transactions
 from rules.facts.indexes import IndexFacts, join_all_indexes
 from rules.finding import Severity
 from tests.auditor.dumps_at_hand import SAMPLES, audited, copied
@@ -292,3 +293,26 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if index.stat().st_size >= layout.size:
             changed(index, put(layout, 0, **{place: 1}))
     return root
+
+
+def idx003_asked(dump: Path) -> list[str]:
+    return [each.reason for each in audited(dump, topic="orders").coverage.undecided if each.rule == "IDX003"]
+
+
+def test_aborts_of_a_segment_without_a_transaction_index_are_a_question(dump: Path) -> None:
+    (dump / ABORTS).unlink()
+    reason = f"no transaction index is here of segments in which broker {BROKER}'s log aborts transactions"
+    assert (flaws_found(dump), idx003_asked(dump)) == ([], [reason])
+
+
+@pytest.mark.parametrize(("most", "questions"), [(transactions.KEEP, 0), (1, 3)])
+def test_more_transactions_than_are_kept_leave_the_entries_of_older_ones_a_question(
+    dump: Path, monkeypatch: pytest.MonkeyPatch, most: int, questions: int
+) -> None:
+    """Of three brokers, one of which lacks the first entry."""
+    monkeypatch.setattr(transactions, "KEEP", most)
+    changed(dump / ABORTS, lambda data: data.__delitem__(slice(0, ABORTED.size)))
+    found, asked = flaws_found(dump), idx003_asked(dump)
+    assert len(asked) == questions
+    assert (found == []) == (questions > 0)
+    assert all("log has too many transactions to tell which aborts need an entry" in reason for reason in asked)

@@ -1,0 +1,68 @@
+"""Last stable offsets that leaders told, each with what their logs decide, and for how long they were behind that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal
+
+from rules.evidence import Course, PartitionEvidence
+from rules.history.statements import Fetched
+from rules.protocol.watermarks import expected_interval
+from rules.replay.leading.bounds import at_least, at_most
+
+Standing = Literal["due", "behind", "unknown"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StableAnswer:
+    """An answer that tells a last stable offset, and the least that was due in it."""
+
+    moment: Fetched
+    told: int
+    standing: Standing
+    due: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StableRun:
+    """Answers one after the other that stand alike."""
+
+    standing: Standing
+    answers: tuple[StableAnswer, ...]
+
+    @property
+    def lasted(self) -> int:
+        """Milliseconds from the first to the last one."""
+        first, last = self.answers[0].moment, self.answers[-1].moment
+        until = last.last_time or last.time
+        return 0 if first.time is None or until is None else until - first.time
+
+    @property
+    def worst(self) -> StableAnswer:
+        """The one that is furthest behind."""
+        return max(self.answers, key=lambda each: (each.due or 0) - each.told)
+
+
+def stable_runs(evidence: PartitionEvidence, course: Course) -> Iterator[StableRun]:
+    """What a leader told of its last stable offset in its term, in order."""
+    for standing, answers in groupby(_answers(evidence, course), key=lambda each: each.standing):
+        yield StableRun(standing=standing, answers=tuple(answers))
+
+
+def _answers(evidence: PartitionEvidence, course: Course) -> Iterator[StableAnswer]:
+    for row in course.rows:
+        moment = row.moment
+        if not isinstance(moment, Fetched):
+            continue
+        told, watermark = moment.last_stable_offset, moment.high_watermark
+        if told is None or watermark is None or moment.doubtful or moment.error:
+            continue
+        exact = at_least(watermark, "it was told"), at_most(watermark, "it was told")
+        possible = evidence.stable.at(course, expected_interval(exact)).interval
+        if possible.low is not None and told < possible.low:
+            yield StableAnswer(moment=moment, told=told, standing="behind", due=possible.low)
+        else:
+            known = possible.high is not None and possible.high <= told
+            yield StableAnswer(moment=moment, told=told, standing="due" if known else "unknown")
