@@ -106,6 +106,12 @@ def _reconstructed_tables(evidence: PartitionEvidence) -> Iterator[Counterfactua
             yield _reconstructed_table(done)
 
 
+def _did(done: AskedFollower, end: str) -> str:
+    if done.offset >= done.log_end_offset:
+        return f"kept its log up to log end {end}"
+    return f"cut its log from log end {end} to {done.offset}"
+
+
 def _reconstructed_table(done: AskedFollower) -> Counterfactual:
     asking = done.asked.asking or protocol.ReplicaLog(
         epochs=(), log_end_offset=Offset(done.log_end_offset), high_watermark=Offset(done.offset)
@@ -117,8 +123,8 @@ def _reconstructed_table(done: AskedFollower) -> Counterfactual:
         start_offset=min(outcome.cut_to for outcome in reconstructed_outcomes(done.asked, asking)),
         end_offset=done.log_end_offset,
         outcomes=reconstructed_outcomes(done.asked, asking),
-        because=f"broker {done.broker} went from log end {end} to {done.offset} in {_epoch_of(done)}, as its log"
-        f" tells. {origin_of(done.asked)}",
+        because=f"broker {done.broker} {_did(done, end)} in {_epoch_of(done)}, as its log tells."
+        f" {origin_of(done.asked)}",
         reconstructed=True,
     )
 
@@ -185,7 +191,7 @@ def table_of(evidence: PartitionEvidence, done: Reconciliation) -> Counterfactua
         start_offset=done.cut.offset,
         end_offset=done.log_end_offset,
         outcomes=tuple(outcomes),
-        because=f"broker {follower.broker} went from log end {done.log_end_offset} to {done.cut.offset} in epoch"
+        because=f"broker {follower.broker} cut its log from log end {done.log_end_offset} to {done.cut.offset} in epoch"
         f" {done.epoch}, as its log tells",
     )
 

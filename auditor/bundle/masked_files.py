@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from auditor.bundle.asked_lines import AskedLines, asked_of
 from auditor.bundle.dumped import masked_dump_text
 from auditor.bundle.masked_logs import Place, masked_broker_log, masked_request_log
 from auditor.bundle.masking import metadata_value
-from auditor.bundle.packed import repacked
+from auditor.bundle.packed import repacked, unpacked
 from parsers.files import FileFault, disk_name, locate, read_at, read_small
 from parsers.inventory import Inventory
 from parsers.provenance import FileKind, Source
@@ -35,8 +36,8 @@ class Places:
     """The partitions that a bundle is about."""
 
     asked: frozenset[Place]
-    whole_logs: bool
-    """Whether brokers' logs keep what they say of other partitions."""
+    lines: AskedLines | None
+    """The requests that speak of their topics; null where logs keep what they say of other partitions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +66,25 @@ def write_masked(
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("wb") as written:
             yield _taken(root, file, written, places, mask)
+
+
+def asked_lines(root: Path, inventory: Inventory, asked: frozenset[Place]) -> AskedLines | None:
+    """The requests that speak of the partitions' topics, in all request logs; null where any may."""
+    topics = {topic for topic, _ in asked if topic is not None}
+    if not topics or any(topic is None for topic, _ in asked):
+        return None
+    ids = {replica.origin.topic_id or "" for replica in inventory.replicas if replica.origin.topic in topics} - {""}
+    logs = (file.origin.source for file in inventory.files if file.kind == "request-log")
+    return asked_of(topics | ids, (_text(root, source) for source in logs))
+
+
+def _text(root: Path, source: str) -> bytes:
+    """A log's text; empty where it cannot be read, as whoever masks it will tell."""
+    place = locate(root, source)
+    if isinstance(place, FileFault):
+        return b""
+    text = unpacked(place, LOG_LIMIT) if source.endswith(".gz") else read_small(place, LOG_LIMIT)
+    return text if isinstance(text, bytes) else b""
 
 
 def _left_out(file: Source, places: Places) -> str:
@@ -96,8 +116,8 @@ def _taken(
 def _content(place: Path, file: Source, places: Places, mask: Callable[[bytes], bytes]) -> bytes | FileFault:
     """A small file, or a log or text with its words masked."""
     masked: dict[FileKind, Callable[[bytes], bytes]] = {
-        "broker-log": lambda data: masked_broker_log(data, file.origin, None if places.whole_logs else places.asked),
-        "request-log": lambda data: masked_request_log(data, mask),
+        "broker-log": lambda data: masked_broker_log(data, file.origin, None if places.lines is None else places.asked),
+        "request-log": lambda data: masked_request_log(data, mask, places.lines),
         "dump-text": lambda data: masked_dump_text(data, mask),
     }
     own = masked.get(file.kind)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Container
 from typing import Final
 
+from auditor.bundle.asked_lines import AskedLines
 from auditor.bundle.masking import is_kept_setting
 from auditor.engines.told.log_statements import TELLING
 from parsers.broker_log import Reading, read_log, witnesses
@@ -19,10 +20,12 @@ _HEAD: Final = re.compile(rb"\[[0-9 :,.\-]{19,30}\] [A-Z]{4,5} |[\t ]+")
 _SETTING: Final = re.compile(rb"([\t ]+([\w.\-]+) = )(.*)", re.DOTALL)
 _API: Final = re.compile(rb'"requestApiKeyName":"(\w+)"|RequestHeader\(apiKey=(\w+)')
 _NAMED: Final = re.compile(
-    rb'("(?:clientId|transactionalId|groupId|memberId|groupInstanceId|principal)":")((?:[^"\\]|\\.)*)'
-    rb"|((?:clientId=|client_id=|transactional_id=|group_id=|member_id=|principal:))([^,)}\]]*)"
+    rb'("(?:clientId|transactionalId|groupId|memberId|groupInstanceId|principal|softwareName|softwareVersion)":")'
+    rb'((?:[^"\\]|\\.)*)'
+    rb"|((?:clientId=|client_id=|transactional_id=|group_id=|member_id=|principal:|softwareName=|softwareVersion=))"
+    rb"([^,)}\]]*)"
 )
-_OF_BROKERS: Final = re.compile(rb"(?:broker-\d+-fetcher-\d+|\d{1,10}|null)")
+_OF_BROKERS: Final = re.compile(rb"(?:broker-\d+-fetcher-\d+|\d{1,10}|null|unknown)")
 _TELLING: Final = frozenset(name.encode() for name in TELLING)
 
 
@@ -79,14 +82,19 @@ def _dotted(line: bytes, kept: int) -> bytes:
     return words[:kept] + b"." * (len(words) - kept) + line[len(words) :]
 
 
-def masked_request_log(data: bytes, mask: Mask) -> bytes:
-    """Requests that rules read, with the names of clients, groups and people masked; of all others their time alone."""
-    return b"".join(_request(line, mask) for line in data.splitlines(keepends=True))
+def masked_request_log(data: bytes, mask: Mask, lines: AskedLines | None) -> bytes:
+    """Requests that rules read, with the names of clients, groups and people masked; of all others their time alone.
+
+    With `lines`, requests that are none of these are among the others.
+    """
+    return b"".join(_request(line, mask, lines) for line in data.splitlines(keepends=True))
 
 
-def _request(line: bytes, mask: Mask) -> bytes:
+def _request(line: bytes, mask: Mask, lines: AskedLines | None) -> bytes:
     api = _API.search(line)
     if api is None or (api[1] or api[2]) not in _TELLING:
+        return _unread(line)
+    if lines is not None and not lines.holds(line) and _HEAD.match(line):  # a time of another layout would go with it
         return _unread(line)
     return _NAMED.sub(lambda found: _renamed(found, mask), line)
 

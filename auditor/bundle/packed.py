@@ -20,7 +20,18 @@ def repacked(place: Path, limit: int, masked: Callable[[bytes], bytes]) -> bytes
     content = read_small(place, limit)
     if isinstance(content, FileFault):
         return content
-    text = GzipText(io.BytesIO(content), limit=limit)
-    told = b"".join(iter(lambda: text.read(1 << 20), b""))
+    told, whole = _read(content, limit)
     packed = gzip.compress(masked(told), mtime=0)
-    return packed if text.trouble is None else packed[:-ENDING]
+    return packed if whole else packed[:-ENDING]
+
+
+def unpacked(place: Path, limit: int) -> bytes | FileFault:
+    """Its text as far as it can be read."""
+    content = read_small(place, limit)
+    return content if isinstance(content, FileFault) else _read(content, limit)[0]
+
+
+def _read(content: bytes, limit: int) -> tuple[bytes, bool]:
+    """The text, and whether it ends as it should."""
+    text = GzipText(io.BytesIO(content), limit=limit)
+    return b"".join(iter(lambda: text.read(1 << 20), b"")), text.trouble is None

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from auditor.archives import at_hand
 from auditor.audit import audit, prepare
-from auditor.bundle.masked_files import BundledFile, Places, write_masked
+from auditor.bundle.masked_files import BundledFile, Places, asked_lines, write_masked
 from auditor.bundle.masked_logs import Place
 from auditor.bundle.masking import new_mask
 from auditor.bundle.wanted import BundleRequest, wanted
@@ -42,9 +42,10 @@ ENDINGS: Final = (".tar.gz", ".tgz", *PACKED_BY_ZSTD)
 MEANING: Final = (
     "Keys, values and headers of records are masked: their first 8 bytes are a keyed digest whose key was thrown "
     "away, the rest are zeros. Packed batches are written anew, unpacked and cut to the same length. Checksums "
-    "that held hold again; those that failed fail by the same bits. Names of clients, groups and principals, and "
-    "lines of logs that no rule reads, are masked too. So are lines of brokers' logs that speak of other partitions, "
-    "unless the findings need them. Names of topics, hosts and brokers, offsets, epochs and times stand as they were."
+    "that held hold again; those that failed fail by the same bits. Names of clients, of their libraries, of groups "
+    "and of principals are masked too. So are lines of logs that no rule reads, lines of brokers' logs that speak of "
+    "other partitions alone, and requests for other topics alone, unless the findings need these lines. Names of "
+    "topics, hosts and brokers, offsets, epochs and times stand as they were."
 )
 
 
@@ -75,11 +76,12 @@ def run_bundle(request: BundleRequest, config: AuditConfig) -> int:
         home = Path(tempfile.mkdtemp(prefix="tidemark-"))
         try:
             asked = _all_of(frozenset((finding.topic, finding.partition) for finding in chosen), report)
-            taken, proof = _tried(Places(asked=asked, whole_logs=False))
+            lines = asked_lines(dump.root, inventory, asked)
+            taken, proof = _tried(Places(asked=asked, lines=lines))
             if proof.lost or proof.added:  # what a line says of one partition may bear on another
                 shutil.rmtree(home)
                 home.mkdir(mode=0o700)
-                taken, proof = _tried(Places(asked=asked, whole_logs=True))
+                taken, proof = _tried(Places(asked=asked, lines=None))
             (home / MANIFEST).write_text(_manifest(taken, proof), encoding="utf-8")
             _pack(home, request.target, replace=config.force)
         finally:

@@ -86,7 +86,7 @@ def _unread(absent: Sequence[AbsentLogs], untold: Sequence[UndecidedLine]) -> It
         words = f"In {told_places(point.places)}: {point.reason}. Add {point.missing}."
         yield from _said(words, 0)
     for logs in absent:
-        yield from _said(logs.words, 0)
+        yield from _said(f"{logs.words}.", 0)
 
 
 def document(

@@ -47,9 +47,17 @@ def exposure_words(exposure: Exposure) -> str:
     if exposure.milliseconds is not None:
         head += f", {lasted(exposure.milliseconds)} in all"
     sure = "" if exposure.sure else " The topic may have a setting of its own that nobody read."
-    untimed = f" How long {counted(exposure.untimed, 'state')} lasted is not told." if exposure.untimed else ""
-    lasting = " It is so in the newest state that is told." if exposure.lasting else ""
-    return f"{head[0].upper()}{head[1:]}.{sure}{untimed}{lasting}{_written(exposure)}"
+    lasting = " The newest state that is told is one of them." if exposure.lasting and exposure.states > 1 else ""
+    lasting = " It is the newest state that is told." if exposure.lasting and exposure.states == 1 else lasting
+    return f"{head[0].upper()}{head[1:]}.{_untimed(exposure)}{lasting}{sure}{_written(exposure)}"
+
+
+def _untimed(exposure: Exposure) -> str:
+    if not exposure.untimed:
+        return ""
+    all_of_them = "it" if exposure.states == 1 else "they"
+    which = all_of_them if exposure.untimed == exposure.states else f"{exposure.untimed} of these"
+    return f" How long {which} lasted is not told."
 
 
 def _written(exposure: Exposure) -> str:
@@ -66,7 +74,7 @@ def _written(exposure: Exposure) -> str:
 def state_cells(row: StateRow) -> tuple[str, ...]:
     """One state by the heads of the table."""
     until = moment(row.until) or ("the next state is not told" if not row.next_told else NOT_TOLD)
-    least = NOT_TOLD if row.min_in_sync is None else f"{row.min_in_sync}{'' if row.min_in_sync_sure else '?'}"
+    least = NOT_TOLD if row.min_in_sync is None else f"{row.min_in_sync}{'' if row.min_in_sync_sure else ' (likely)'}"
     return (
         moment(row.time) or NOT_TOLD,
         until,
@@ -144,8 +152,11 @@ def rest_told(account: Availability) -> str:
     """How many states are told and not shown, and where some of them are; empty where all are shown."""
     shown = len(states_shown(account))
     kept = len(account.rows) - shown
-    where = f", {kept} of them in the JSON report" if kept else ""
-    return f"{counted(account.rows_told - shown, 'more state')} told{where}." if account.rows_told > shown else ""
+    more = account.rows_told - shown
+    if more <= 0:
+        return ""
+    where = f" The JSON report lists {kept} of them." if kept else ""
+    return f"{counted(more, 'more state')} {'is' if more == 1 else 'are'} told and not listed here.{where}"
 
 
 def _ids(brokers: tuple[int, ...]) -> str:

@@ -143,10 +143,10 @@ class AbsentLogs:
         """What was not read, and what that leaves unjudged, for people."""
         whom = numbered("broker", self.brokers)
         if self.kinds == (DISK,):
-            return f"no disk was read for {whom}, of which logs are here: what it holds was compared with nothing"
+            return f"No disk was read of {whom}, of which logs are here. So what it holds was compared with nothing"
         names = " or ".join(_LOG_WORDS[kind][0] for kind in self.kinds)
         unjudged = ", ".join(_LOG_WORDS[kind][1] for kind in self.kinds)
-        return f"no log of {names} was read for {whom}, so nothing there was judged by it: {unjudged}"
+        return f"No log of {names} was read of {whom}. So none tells of {unjudged} there"
 
 
 ELSEWHERE_SHOWN: Final = 6

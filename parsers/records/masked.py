@@ -84,6 +84,7 @@ def _record(records: bytes, at: int, made: bytearray, mask: Mask, value: Mask) -
     end = at + length
     if length <= 0 or end > len(records):
         raise Undecodable("a record within its batch", f"{length} bytes")
+    made[at] = min(records[at], 1)  # Kafka leaves a record's attributes 0; a client may write anything there
     _, at = varlong(records, at + 1)
     _, at = varint(records, at)
     at = _field(records, at, end, made, mask)

@@ -15,6 +15,8 @@ from rules.replicas.replica import UNREAD_EPOCHS
 from rules.words import numbered
 
 MARKERS_NAMED: Final = 3
+NOT_WHOLE: Final = "its log is not here whole"
+"""What is not seen of a log is no damage of it."""
 
 
 def damage(replica: Replica, evidence: PartitionEvidence) -> Iterator[str]:
@@ -63,7 +65,7 @@ def _own(replica: Replica) -> Iterator[str]:
         yield _count(log.checksum_fault_count, "batch fails its checksum", "batches fail their checksum")
     if replica.unopened:
         names = ", ".join(dict.fromkeys(unread.span.source for unread in replica.unopened))
-        yield f"its log is not here whole, for want of {names}"
+        yield f"{NOT_WHOLE}, for want of {names}"
     holes = sum(unread.kind not in ("zero_tail", "torn_tail", *UNOPENED) for unread in log.unread)
     if holes:
         yield _count(holes, "stretch cannot be read", "stretches cannot be read")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from rules.advice.damage import NOT_WHOLE
 from rules.advice.lacking import Held, copies_first, costs, named
 from rules.advice.model import Candidate, Doomed, Gate, Going, Nowhere, OwedCut
 from rules.advice.short_start import short_start
@@ -175,7 +176,9 @@ def _barred(candidate: Candidate, nowhere: Sequence[Nowhere]) -> str:
         cut = apart[0]
         return f"leaves broker {cut.follower} {_OUTCOME[cut.then]}, by its rule {cut.rule}."
     if candidate.damage:
-        return f"makes it lead with a damaged log: {'; '.join(candidate.damage)}.{in_no_copy(nowhere)}"
+        unseen = all(told.startswith(NOT_WHOLE) for told in candidate.damage)
+        leads = "may make it lead without records" if unseen else "makes it lead with a damaged log"
+        return f"{leads}: {'; '.join(candidate.damage)}.{in_no_copy(nowhere)}"
     return ""
 
 

@@ -69,7 +69,7 @@ def _each_costs(advice: Advice) -> Gate:
     lacking: dict[str, list[int]] = {}
     for candidate in candidates:
         lacking.setdefault(named(candidate.lacks), []).append(candidate.broker)
-    told = " ".join(_lack(brokers, what) for what, brokers in lacking.items())
+    told = " ".join(_lack(brokers, what, alike=len(lacking) == 1) for what, brokers in lacking.items())
     worth = worth_of([stretch for candidate in candidates for stretch in candidate.lacks])
     who = any_of("broker", sorted(candidate.broker for candidate in candidates))
     choice = "" if advice.absent or advice.unread else f", then {_chosen(best, advice)}"
@@ -77,10 +77,12 @@ def _each_costs(advice: Advice) -> Gate:
     return Gate(action=f"elect {who}", going="no-go", because=f"loses {worth}. {told}", first=first)
 
 
-def _lack(brokers: Sequence[int], what: str) -> str:
-    if len(brokers) == 1:
-        return f"Broker {brokers[0]} lacks {what}."
-    return f"{numbered('Broker', sorted(brokers))} lack each other's {what}."
+def _lack(brokers: Sequence[int], what: str, *, alike: bool) -> str:
+    """Who lacks what; where all lack the same offsets, each lacks what another one holds there."""
+    who = numbered("Broker", sorted(brokers), "lacks")
+    if alike and len(brokers) > 1:
+        return f"{who} each other's {what}." if len(brokers) == 2 else f"{who} {what} as another replica holds them."  # noqa: PLR2004
+    return f"{who} {what}."
 
 
 def _chosen(best: Candidate, advice: Advice) -> str:

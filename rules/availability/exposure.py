@@ -94,7 +94,7 @@ def silences(evidence: PartitionEvidence, rows: Sequence[StateRow]) -> Iterator[
     yield from _gaps(rows)
     untimed = sum(row.next_told and row.milliseconds is None for row in rows)
     if untimed:
-        yield f"How long {counted(untimed, 'state')} lasted is not told by one clock."
+        yield f"No one clock tells both the beginning and the end of {counted(untimed, 'state')}."
     unset = sum(row.min_in_sync is None for row in rows)
     if unset:
         yield f"{MIN_IN_SYNC} is not told of {counted(unset, 'state')}."

@@ -62,13 +62,16 @@ def _last_leader(rows: Sequence[StateRow]) -> int | None:
 
 
 def _unclean(evidence: PartitionEvidence, rows: Sequence[StateRow]) -> Safeguard:
-    for change in evidence.chronicle.elections if rows else ():
-        setting = evidence.setting(change.leader, UNCLEAN, change.moment) if change.unclean else None
+    unclean = [change for change in evidence.chronicle.elections if change.unclean] if rows else []
+    for change in unclean:
+        setting = evidence.setting(change.leader, UNCLEAN, change.moment)
         if setting is not None and setting.value == "true":
             allowed = f"Broker {change.leader} was elected for epoch {change.epoch} from outside the in-sync replicas."
             instead = "With false, nobody would have led until an in-sync or eligible replica came back."
             return _by_setting(evidence, UNCLEAN, change.leader, change.moment, allowed, instead)
-    return _by_setting(evidence, UNCLEAN, _last_leader(rows))
+    open_ = [change for change in unclean if evidence.setting(change.leader, UNCLEAN, change.moment) is None]
+    then = (f"Not told: whether it was so when broker {c.leader} was elected for epoch {c.epoch}." for c in open_)
+    return _by_setting(evidence, UNCLEAN, _last_leader(rows), allowed=next(then, ""))
 
 
 def _min_in_sync(evidence: PartitionEvidence, rows: Sequence[StateRow]) -> Safeguard:

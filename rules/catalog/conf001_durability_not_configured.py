@@ -53,7 +53,7 @@ def durability_not_configured(evidence: PartitionEvidence) -> Iterator[Violation
     found: list[Allowed] = []
     for said in allowed(evidence):
         if isinstance(said, NotTold):
-            yield Undecided(reason=said.reason, missing=f"{said.name} of the topic", blocking=False)
+            yield Undecided(reason=said.reason, missing=f"{said.name} of the topic as it was then", blocking=False)
         else:
             found.append(said)
     if found:

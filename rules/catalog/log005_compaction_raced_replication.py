@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, OffsetCheckpoint, RecordRow
 from rules.evidence import PartitionEvidence
-from rules.finding import Exhibit, Severity, Undecided, Violation, offsets_told
+from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation, offsets_told
 from rules.replicas.keys_apart import KeysApart
 from rules.replicas.lost_ends import LostEnd, lost_ends
 from rules.rule import rule
@@ -20,6 +20,9 @@ from rules.words import any_of, it_or_them, numbered
     law="StateMachineSafety",
     message="{says:.} {judgement:.} Under {leads} as leader, {then}.",
     implied_by=("LOG001",),
+    bearing=Bearing(
+        calls_for="Keep it from leading. Where the others are right, let it copy its log anew once one of them leads."
+    ),
 )
 def compaction_raced_replication(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Deletes or markers were compacted away before a replica copied them.

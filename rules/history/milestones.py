@@ -13,6 +13,7 @@ from rules.history.clocks import ClockOffset
 from rules.history.moments import ZOOKEEPER_CLOCK, Moment
 from rules.history.statements import PartitionState, RoleTaken
 from rules.history.turns import Cut, cuts
+from rules.words import numbered
 
 _FOLLOWS: Final = re.compile(r"broker \d+ follows\b")
 _LOADED: Final = "loads its log, which ends at offset"
@@ -121,7 +122,8 @@ def _state_words(moment: PartitionState) -> str | None:
         leader = "nobody" if moment.leader in (None, -1) else f"broker {moment.leader}"
         return f"{leader} leads epoch {moment.epoch} with the in-sync replicas {_ids(moment.isr)}, as its znode held it"
     if moment.kind == "isr-shrinking":
-        return f"broker {moment.broker} proposes the in-sync replicas {_ids(moment.isr)}"
+        left = numbered("broker", moment.isr or ())
+        return f"broker {moment.broker} proposes to shrink the in-sync replicas to {left}"
     return _described_words(moment) if moment.kind == "described" else None
 
 
@@ -129,7 +131,7 @@ def _log_words(moment: Moment) -> str | None:
     if moment.kind == "truncated" and moment.offset is not None:
         return f"broker {moment.broker} truncates its log to offset {moment.offset}"
     if moment.kind == "epoch-answer-kept":
-        return f"broker {moment.broker} is answered {moment.answer_offset} and cuts nothing"
+        return f"broker {moment.broker} is told offset {moment.answer_offset} as the end of its epoch and cuts nothing"
     if moment.kind == "log-loaded" and (moment.end_offset or 0) > 0:
         return f"broker {moment.broker} {_LOADED} {moment.end_offset}"
     return None

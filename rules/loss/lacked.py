@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rules.evidence import LeaderChange, PartitionEvidence
+from rules.finding import offsets_told
 from rules.history.moments import succeeded
 from rules.loss.held_on import wrote_older
 from rules.replicas.epoch_ends import EpochReach
@@ -33,7 +34,7 @@ def lacked(evidence: PartitionEvidence, change: LeaderChange) -> Lacked:
     if opening is None or opening.offset is None or furthest is None:
         return Lacked(known="nothing told", words="nothing tells what it lacked")
     if furthest.offset > opening.offset:
-        words = f"it lacked what was written from {opening.offset} to {furthest.offset}"
+        words = f"it lacked {offsets_told(opening.offset, furthest.offset)}, which were written"
         return Lacked(known="written records", words=words)
     untold = _untold_of_roles(evidence, change) or _untold_of_its_log(evidence, change, before, furthest)
     if untold is not None:

@@ -46,7 +46,7 @@ class Unanswered:
     def words(self) -> str:
         """What went, and why it is open whether somebody was told that it is written."""
         who = capital(self.who)
-        gone = f"no later leader had the records [{self.start}, {self.end}) of epoch {self.epoch}."
+        gone = f"no later leader had records [{self.start}, {self.end}) of epoch {self.epoch}."
         them = it_or_them(self.end - self.start)
         if self.by_one:
             return f"{gone} {who}, whose producers did not wait for all replicas, may have acknowledged {them}"

@@ -15,6 +15,7 @@ from command import Ended, run
 from dumps_at_hand import SAMPLES, copied, digest, told, told_of, violations
 from test_text_dumps import printed
 
+from auditor.bundle.asked_lines import asked_of
 from auditor.bundle.dumped import masked_dump_text
 from auditor.bundle.masked_logs import masked_broker_log, masked_request_log
 from auditor.bundle.masking import is_kept_setting, metadata_value, new_mask
@@ -263,18 +264,52 @@ def test_request_logs_keep_what_rules_read_and_no_name_of_a_client() -> None:
     time = b"[2026-11-21 06:17:59,605] DEBUG Completed request:"
     head = time + b'{"requestHeader":{"clientId":"%s","requestApiKeyName":"%s"}'
     lines = [
-        head % (b"payroll-app", b"PRODUCE") + b',"request":{"transactionalId":"pay\\"roll"},"principal":"User:bob"}\n',
+        head % (b"payroll-app", b"PRODUCE") + b',"request":{"transactionalId":"pay\\"roll"},"principal":"User:bob",'
+        b'"clientInformation":{"softwareName":"hr-lib","softwareVersion":"7.7.7"}}\n',
         head % (b"broker-3-fetcher-0", b"FETCH") + b"}\n",
         head % (b"payroll-app", b"JOIN_GROUP") + b',"request":{"groupId":"hr"}}\n',
         time + b"RequestHeader(apiKey=PRODUCE, clientId=payroll-app, c=1) -- {transactional_id=payroll}"
-        b"principal:User:bob,listener:PLAINTEXT\n",
+        b"principal:User:bob,listener:PLAINTEXT,clientInformation:ClientInformation(softwareName=hr-lib, "
+        b"softwareVersion=7.7.7)\n",
     ]
-    masked = masked_request_log(b"".join(lines), new_mask())
+    masked = masked_request_log(b"".join(lines), new_mask(), None)
     assert [len(line) for line in masked.splitlines()] == [len(line.rstrip(b"\n")) for line in lines]
-    for gone in (b"payroll", b"bob", b"roll", b"JOIN_GROUP", b'"hr"'):
+    for gone in (b"payroll", b"bob", b"roll", b"JOIN_GROUP", b'"hr', b"hr-lib", b"7.7.7"):
         assert gone not in masked
     assert b'"clientId":"broker-3-fetcher-0","requestApiKeyName":"FETCH"' in masked
     assert b"listener:PLAINTEXT" in masked
+
+
+def test_requests_for_other_topics_alone_are_masked_and_the_sessions_of_its_own_stay() -> None:
+    """A fetch of a session that holds the topic says where its follower stood, though it names no topic."""
+    time = b'[2026-11-21 06:17:59,605] DEBUG Completed request:{"requestHeader":{"requestApiKeyName":"FETCH"},'
+    own, other = b'"topics":[{"topic":"pay"}]}', b'"topics":[{"topic":"payroll"}]}'
+    opened = time + own + b',"response":{"sessionId":71}\n'
+    asked = asked_of({"pay"}, [opened, time + other + b',"response":{"sessionId":72}\n'])
+    lines = [
+        opened,
+        time + b'"sessionId":71,"sessionEpoch":1,"topics":[]}\n',
+        time + other + b',"response":{"sessionId":72}\n',
+        time + b'"sessionId":72,"sessionEpoch":1,"topics":[]}\n',
+        b'06:17:59 another layout {"requestApiKeyName":"FETCH",' + other + b"\n",
+    ]
+    told = masked_request_log(b"".join(lines), new_mask(), asked).splitlines(keepends=True)
+    assert [line == left for line, left in zip(lines, told, strict=True)] == [True, True, False, False, True]
+    assert [len(line) for line in told] == [len(line) for line in lines]
+    assert told[2].startswith(b"[2026-11-21 06:17:59,605] DEBUG ....")
+
+
+@pytest.mark.slow
+def test_a_bundle_holds_no_request_for_a_topic_that_its_findings_are_not_about(tmp_path: Path) -> None:
+    dump, target = SAMPLES / "tiered_unclean" / "dump", tmp_path / "b.tar.gz"
+    chosen = next(f for f in told_of("tiered_unclean")["findings"] if f["topic"] == "tier" and f["rule"] == "ACK001")
+    assert bundle(dump, target, chosen["id"]).code == 0
+    assert json.loads(contents(target)["tidemark-bundle.json"])["notReproduced"] == []
+    before = [path.read_bytes() for path in dump.rglob("kafka-request.log*")]
+    after = [data for name, data in contents(target).items() if "kafka-request.log" in name]
+    written_to = re.compile(rb'"PRODUCE"\},"request":.*?"(?:topic|name)":"([\w.-]+)"')
+    written = [{topic for data in logs for topic in written_to.findall(data)} for logs in (before, after)]
+    assert written == [{b"tier", b"__remote_log_metadata"}, {b"tier"}]
 
 
 def test_secrets_of_the_metadata_log_are_masked_and_what_rules_read_stays() -> None:

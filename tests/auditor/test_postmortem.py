@@ -187,6 +187,19 @@ def test_one_incident_of_many_partitions_is_three_pages_too(tmp_path: Path) -> N
     assert all(f"\nff-{number} 10–14 of epoch 0:\n" in whole for number in range(30))
 
 
+def test_a_time_before_one_above_says_what_placed_it_there() -> None:
+    told = report("unclean_4x")
+    (history,) = (h for h in told.histories if h.milestones)
+    first, *rest, last = history.milestones
+    early = replace(last, time=(first.time or 0) + 1, reference_time=(first.time or 0) + 1)
+    assert "leader epochs place it here" not in render(told, appendix=True)
+    for appendix in (False, True):
+        body = render(replace(told, histories=(replace(history, milestones=(first, *rest, early)),)), appendix=appendix)
+        marked = [line for line in body.splitlines() if "(leader epochs place it here; by its clock it was" in line]
+        assert len(marked) == 1 + appendix
+        assert all("becomes leader in epoch 2" in line for line in marked)
+
+
 def test_a_partition_that_went_another_way_is_told_apart(tmp_path: Path) -> None:
     dump = widened("fast_failover_kip101", tmp_path / "dump", 3)
     told = audit(dump, AuditConfig(engine="local"))

@@ -139,6 +139,15 @@ def test_an_unclean_election_of_which_nothing_tells_the_cost_may_have_lost_recor
     assert not any(words.startswith("Perhaps") for words in lost_words(told("unclean_4x")))
 
 
+def test_what_the_first_screen_asks_of_losses_the_incident_report_asks_under_its_impact(tmp_path: Path) -> None:
+    shutil.copytree(SAMPLES / "unclean_4x/dump/broker-1/data/pay-0", tmp_path / "broker-1" / "pay-0")
+    report = audit(tmp_path, AuditConfig(engine="local"))
+    (asked,) = lost_words(summary(report))
+    assert asked == "Perhaps in pay-0: one replica is at hand. Add the log of another replica."
+    impact = postmortem(report).partition("## Impact\n")[2].partition("\n## ")[0]
+    assert f"- Perhaps lost{escaped(asked.removeprefix('Perhaps'))}" in impact
+
+
 def test_offsets_at_stake_count_once_and_only_where_no_bill_counts_them(tmp_path: Path) -> None:
     report = without_logs("fast_failover_kip101", tmp_path)
     (finding,) = (f for f in report.violations if report.bearing(f).records is not None)

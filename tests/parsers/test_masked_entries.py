@@ -15,6 +15,7 @@ from parsers.records import BATCH_LIMIT, decode_entry
 from parsers.records.contents import decode_contents
 from parsers.records.masked import HEADER, masked_entry
 from parsers.segment import scan_source
+from tests.parsers.test_records_bytes import Record, T, batch
 from tests.rules.broken_dumps import Yard, wrote
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
@@ -72,6 +73,34 @@ def test_any_bytes_are_masked_without_a_word(noise: bytes, magic: int, attribute
     entry += bytes(HEADER - len(entry)) + noise
     masked = masked_entry(entry, zeroed)
     assert (len(masked), crc_mistake(masked)) == (len(entry), crc_mistake(entry))
+
+
+@pytest.mark.parametrize("codec", [0, 1, 2, 3, 4])
+@pytest.mark.parametrize("attributes", [0x40, 0x48, 0x10, 0x50])
+def test_under_a_delete_horizon_times_stay_and_contents_go(codec: int, attributes: int) -> None:
+    """The first timestamp is the horizon there, and each record's time counts from it."""
+    horizon = T + 86_400_000
+    said = [b"the first secret key", b"a secret value of some length", b"a secret header"]
+    records: list[Record] = [
+        (T - horizon, 0, said[0], None, [(said[2], said[1])]),
+        (T + 5 - horizon, 1, said[0] * 2, said[1] * 3, []),
+    ]
+    entry = batch(records, codec=codec, attributes=attributes, base_time=horizon, max_time=T + 5)
+    masked = masked_entry(entry, zeroed)
+    before, after = (decode_contents(each, ORIGIN, 0, limit=BATCH_LIMIT).rows for each in (entry, masked))
+    assert [(r.offset, r.timestamp) for r in after] == [(r.offset, r.timestamp) for r in before]
+    assert len(after) == 2
+    assert (masked[:22], masked[23:HEADER]) == (entry[:17] + masked[17:21] + entry[21:22], entry[23:HEADER])
+    assert masked[22] & 0xF8 == attributes
+    assert (len(masked), crc_mistake(masked)) == (len(entry), 0)
+    assert [each for each in said if each in masked] == []
+
+
+def test_what_a_client_writes_into_a_records_attributes_is_not_kept() -> None:
+    entry = bytearray(batch([(0, 0, b"k", b"v", [])]))
+    entry[HEADER + 1] = ord("S")
+    assert masked_entry(bytes(entry), zeroed)[HEADER + 1] == 1
+    assert masked_entry(batch([(0, 0, b"k", b"v", [])]), zeroed)[HEADER + 1] == 0
 
 
 def test_a_checksum_that_failed_fails_by_the_same_bits_and_the_records_are_read(tmp_path: Path) -> None:

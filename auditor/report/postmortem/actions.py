@@ -20,11 +20,13 @@ IDS_SHOWN: Final = 6
 def actions(report: AuditReport) -> Iterator[str]:
     """The section of who must act: copies first, then who writes, who reads, and what findings ask for."""
     yield "## Who must act\n"
-    asked = [action for action in summed_up(report) if not action.is_gate]
+    told = summed_up(report)
+    asked = [action for action in told if not action.is_gate]
     yield from _listed(asked[:ACTIONS_SHOWN])
     yield from capped(len(asked), "action", ACTIONS_SHOWN)
     if not asked:
-        yield "Nobody, as far as this evidence goes."
+        beyond = " beyond what is a NO-GO below" if any(action.kind == "no-go" for action in told) else ""
+        yield f"Nobody{beyond}, as far as this evidence goes."
 
 
 def gates(report: AuditReport) -> Iterator[str]:

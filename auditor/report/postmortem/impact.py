@@ -46,12 +46,12 @@ def impact(report: AuditReport) -> Iterator[str]:
 
 
 def _perhaps(report: AuditReport) -> Iterator[str]:
-    """What findings say may be lost, as the first screen does; open questions have a section of their own."""
+    """What may be lost by findings and by open questions, as the first screen tells it."""
     stake = at_stake(report)
     told = [] if stake is None else [f"Perhaps lost: {stake.words}"]
-    found = folded(finding for finding in report.perhaps_lost if finding.verdict == "violated")
-    told += [f"Perhaps lost in {words}" for words in perhaps_words(found)]
-    yield from (f"- {text(words)}" for words in told)
+    told += [f"Perhaps lost in {words}" for words in perhaps_words(folded(report.perhaps_lost))]
+    yield from (f"- {text(words)}" for words in told[:ROWS_SHOWN])
+    yield from capped(len(told), "possible loss", ROWS_SHOWN)
 
 
 def not_told(report: AuditReport) -> str:
@@ -174,4 +174,4 @@ def _told_of(loss: Loss) -> Iterator[str]:
     if first and last:
         when = f"at {first}" if first == last else f"between {first} and {last}"
         yield f"acknowledged {when} ({loss.clock or 'unknown'}'s clock, {answered(loss.answers, loss)})"
-    yield f"the range ends at {loss.end_offset} because {loss.because}"
+    yield f"offset {loss.end_offset - 1} is the last of them because {loss.because}"

@@ -16,8 +16,9 @@ from auditor.report.postmortem.parts import SHOWN, capped, place, places, shorte
 
 COURSES_SHOWN: Final = 3
 MOMENTS_SHOWN: Final = 14
-_OFFSETS: Final = re.compile(r"(?<=offset )\d+|(?<=watermark )\d+|(?<=is answered )\d+")
+_OFFSETS: Final = re.compile(r"(?<=offset )\d+|(?<=watermark )\d+|(?<=log end )\d+")
 """Numbers in which two partitions differ that went through the same; epochs and brokers are not among them."""
+_BEFORE: Final = "leader epochs place it here; by its clock it was before one above"
 
 
 def timeline(report: AuditReport) -> Iterator[str]:
@@ -43,9 +44,10 @@ def whole_timelines(report: AuditReport) -> Iterator[str]:
     for history in told[:SHOWN]:
         yield f"\n{place(history)}:\n"
         yield from _clocks(history)
+        shown = history.milestones[:SHOWN]
         yield from (
-            f"{_line(milestone)} {code(milestone.span.source)} [{milestone.span.start}, {milestone.span.end})"
-            for milestone in history.milestones[:SHOWN]
+            f"{line} {code(milestone.span.source)} [{milestone.span.start}, {milestone.span.end})"
+            for line, milestone in zip(_lines(shown), shown, strict=True)
         )
         yield from capped(len(history.milestones), "moment")
     yield from capped(len(told), "partition")
@@ -79,7 +81,7 @@ def _course(together: Sequence[PlacedHistory]) -> Iterator[str]:
     apart = [clock for clock in first.clocks if clock.stands_apart]
     yield from (f"- clock of {text(clock.clock)}: {_standing(clock)}" for clock in apart)
     yield from [""] if apart else []
-    yield from (_line(milestone) for milestone in moments[:MOMENTS_SHOWN])
+    yield from _lines(moments[:MOMENTS_SHOWN])
     yield from shortened(len(moments), "moment", MOMENTS_SHOWN)
 
 
@@ -98,6 +100,15 @@ def _standing(clock: ClockOffset | None) -> str:
     if clock.clock == clock.reference:
         return "the reference"
     return f"{text(clock.words)}; {'aligned' if clock.stands_apart else 'as written'}"
+
+
+def _lines(moments: Sequence[Milestone]) -> Iterator[str]:
+    """A line each; a time before one that stands above it says what placed it there."""
+    latest = 0
+    for milestone in moments:
+        earlier = milestone.reference_time is not None and milestone.reference_time < latest
+        latest = max(latest, milestone.reference_time or 0)
+        yield _line(milestone) + (f" ({_BEFORE})" if earlier else "")
 
 
 def _line(milestone: Milestone) -> str:

@@ -24,7 +24,7 @@ def still_open(report: AuditReport) -> Iterator[str]:
     yield "## What could not be determined\n"
     lines = [*_undecided(report), *_of_losses(report), *_absent(report), *_missing(report), *_unasked(report)]
     lines += [f"- {text(report.coverage.elsewhere)}"] if report.coverage.elsewhere else []
-    lines += [f"- {text(absent.words)}" for absent in report.coverage.absent_logs]
+    lines += [f"- {text(absent.words)}." for absent in report.coverage.absent_logs]
     lines += [f"- {text(report.coverage.nameless)}"] if report.coverage.nameless else []
     lines += [
         f"- {code(line.path)}: expected {text(line.expected)}, found {text(line.found)}"
@@ -55,7 +55,7 @@ def _unasked(report: AuditReport) -> Iterator[str]:
     rules = sorted({p.rule for p in report.coverage.undecided if p.asked_at_level is not None})
     levels = sorted({p.asked_at_level for p in report.coverage.undecided if p.asked_at_level is not None})
     if rules:
-        yield f"- asked only by an audit at level {' or '.join(levels)}: {', '.join(rules)}"
+        yield f"- Checked only with --level {' or '.join(levels)}: {', '.join(rules)}."
 
 
 def _of_losses(report: AuditReport) -> Iterator[str]:
