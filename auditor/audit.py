@@ -25,7 +25,7 @@ from auditor.surroundings import surroundings_of
 from auditor.unmatched import numbered_briefly, require_matches
 from auditor.version import tool_version
 from parsers.files import found_at, printable
-from parsers.inventory import UNPACKED, Inventory, take_inventory
+from parsers.inventory import HOME, UNPACKED, Inventory, take_inventory
 from parsers.provenance import FileKind
 from rules.catalog import RULES
 from rules.judging.judge_topics import judge_topics
@@ -163,8 +163,8 @@ def _refuse_what_is_no_log_dir(root: Path, inventory: Inventory) -> None:
     """Refuse by name what people give in place of log dirs."""
     if any(file.kind == "leader-epoch-checkpoint" for file in inventory.files):
         raise ConfigError(
-            f"{root}: found leader-epoch-checkpoint files alone, which do not say whose they are: copy the"
-            " TOPIC-PARTITION folders with their segments"
+            f"{root}: found leader-epoch-checkpoint files alone, which do not say whose they are; put each into"
+            f" {HOME}, with its segments if there are any"
         )
     packed = [refusal.source for refusal in inventory.refusals if refusal.expected == UNPACKED]
     if packed:

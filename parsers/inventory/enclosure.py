@@ -15,14 +15,22 @@ BROKER_ABOVE: Final = 4
 """Folders above a partition's in which its broker's name may stand: log dir, data, broker, and one to spare."""
 
 
+HOME: Final = "a folder named after its partition, in one named after its broker, such as broker-1/TOPIC-0"
+"""Where a file of a replica says by its place whose it is."""
+
+
 class NotADump(ValueError):
     """Folders that cannot be read together; the text says why."""
 
 
-def enclose(folders: Sequence[Path]) -> tuple[Path, tuple[str, ...]]:
-    """The root of one folder as it is; of several the one that encloses them all, and their places under it."""
-    if not folders:
+def enclose(given: Sequence[Path]) -> tuple[Path, tuple[str, ...]]:
+    """The root of one folder as it is; of several the one that encloses them all, and their places under it.
+
+    A file of a replica stands for its folder: what lies beside it is of the same log.
+    """
+    if not given:
         raise NotADump("expected a folder that holds brokers' log dirs, found none")
+    folders = [*dict.fromkeys(_of_replica(place.absolute()) or place for place in given)]
     for folder in folders:
         found = found_at(folder)
         if found != "a folder":
@@ -36,14 +44,21 @@ def enclose(folders: Sequence[Path]) -> tuple[Path, tuple[str, ...]]:
     return Path(root), tuple(sorted("/".join(map(printable, names)) for names in parts))
 
 
+def _of_replica(place: Path) -> Path | None:
+    """The partition's folder in which a segment, an index or an epoch file lies; null where it is none."""
+    of_replica = parse_file_name(place.name).kind in IN_REPLICAS and parse_replica_name(place.parent.name) is not None
+    return place.parent if of_replica and found_at(place) == "a regular file" else None
+
+
 def _instead(place: Path, found: str) -> str:
     """What was given in a folder's place, and what to give where that can be told."""
     if found != "a regular file":
         return found if found[0].isupper() else f"found {found}; check how the path is spelled"
     if is_archive(place.name):
         return "found a file: an archive, which is to be unpacked first"
-    if parse_file_name(place.name).kind == "segment":
-        return f"found a file: one segment; give its partition's folder, {place.absolute().parent}"
+    kind = parse_file_name(place.name).kind
+    if kind in IN_REPLICAS:
+        return f"found a file, which does not say whose log it is; put it into {HOME}, and give that folder"
     return "found a file; give its folder, or an archive (.tar, .tar.gz, .tar.zst, .zip)"
 
 

@@ -30,10 +30,50 @@ def test_a_partitions_folder_is_audited_as_its_brokers() -> None:
     assert report["coverage"]["filesSeen"] == len([*REPLICA.iterdir()])
 
 
-def test_a_segment_or_an_archive_given_as_a_dump_is_named(tmp_path: Path) -> None:
-    segment = audit(next(REPLICA.glob("*.log")))
-    assert (segment.code, segment.err.count("\n")) == (2, 1)
-    assert f"one segment; give its partition's folder, {REPLICA}" in segment.err
+def test_a_file_of_a_replica_stands_for_its_partitions_folder(tmp_path: Path) -> None:
+    (segment,) = REPLICA.glob("*.log")
+    whole, alone = json.loads(audit(REPLICA, "--format", "json").out), tmp_path / "broker-1" / "ff-0"
+    for given in ((segment,), (REPLICA / "leader-epoch-checkpoint",), (segment, REPLICA / "leader-epoch-checkpoint")):
+        report = json.loads(audit(*given, "--format", "json").out)
+        assert (report["replicas"], report["findings"]) == (whole["replicas"], whole["findings"])
+    alone.mkdir(parents=True)
+    shutil.copy(segment, alone)
+    report = json.loads(audit(alone / segment.name, "--format", "json").out)
+    assert (report["verdict"], report["exitCode"]) == ("unknown", 3)
+    assert [(r["broker"], r["topic"], r["logEndOffset"]) for r in report["replicas"]] == [(1, "ff", 20)]
+    assert {f["severity"] for f in report["findings"] if f["verdict"] == "violated"} <= {"info"}
+
+
+def test_several_segments_are_compared_as_their_brokers(tmp_path: Path) -> None:
+    given = []
+    for broker in (1, 2):
+        folder = tmp_path / f"broker-{broker}" / "ff-0"
+        folder.mkdir(parents=True)
+        given.append(Path(shutil.copy(next((SPLIT / f"broker-{broker}/data/ff-0").glob("*.log")), folder)))
+    report = json.loads(audit(*given, "--format", "json").out)
+    assert {f["rule"] for f in report["findings"] if f["verdict"] == "violated"} == {"LOG002"}
+    assert [r["broker"] for r in report["replicas"]] == [1, 2]
+
+
+def test_epoch_files_of_several_brokers_are_audited_and_nothing_is_clean_about_their_logs(tmp_path: Path) -> None:
+    given = []
+    for broker in (1, 2):
+        folder = tmp_path / f"broker-{broker}" / "ff-0"
+        folder.mkdir(parents=True)
+        given.append(shutil.copy(SPLIT / f"broker-{broker}/data/ff-0/leader-epoch-checkpoint", folder))
+    report = json.loads(audit(*given, "--format", "json").out)
+    assert (report["verdict"], report["exitCode"], len(report["replicas"])) == ("unknown", 3, 2)
+    assert [f for f in report["findings"] if f["verdict"] == "violated"] == []
+    advice = run("advise", str(tmp_path), "--engine", "local").out
+    assert "damaged log" not in advice
+    assert "Electing broker 1 may make it lead without records: its log is not here whole" in " ".join(advice.split())
+
+
+def test_a_segment_of_no_partition_or_an_archive_given_as_a_dump_is_named(tmp_path: Path) -> None:
+    for name in (next(REPLICA.glob("*.log")).name, "leader-epoch-checkpoint"):
+        nobodys = audit(shutil.copy(REPLICA / name, tmp_path))
+        assert (nobodys.code, nobodys.err.count("\n")) == (2, 1)
+        assert "in one named after its broker, such as broker-1/TOPIC-0, and give that folder" in nobodys.err
     packed = Path(shutil.make_archive(str(tmp_path / "dump"), "gztar", SPLIT))
     (tmp_path / "dump.7z").write_bytes(b"7z")
     assert "an archive, which is to be unpacked first" in audit(tmp_path / "dump.7z").err
@@ -79,6 +119,7 @@ def test_epoch_files_without_their_logs_are_not_taken_for_empty_logs(tmp_path: P
     ended = audit(tmp_path / "dump")
     assert ended.code == 2
     assert "leader-epoch-checkpoint files alone" in ended.err
+    assert "such as broker-1/TOPIC-0, with its segments if there are any" in ended.err
 
 
 def test_show_lists_an_incidents_findings() -> None:
