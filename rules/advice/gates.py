@@ -207,7 +207,7 @@ def _versions(
 ) -> Gate:
     """A follower without epochs, by its version or by its disk, cuts at its high watermark whatever the leader has."""
     if barred:
-        first = "; ".join(gate.first for gate in barred)
+        first = " and ".join(dict.fromkeys(gate.first for gate in barred))
         because = f"must wait. It would {barred[0].action}, which is a NO-GO."
         return Gate(action=ROLLING, going="no-go", because=because, first=first)
     versions = {version.broker: version for version in evidence.versions}

@@ -21,7 +21,7 @@ TOLD: Final = 100
     severity=Severity.INFO,
     needs=(BatchHeader, EpochEntry),
     law="EpochGap",
-    message="Leader {epochs:+epoch} left no trace on any replica{fate}.",
+    message="Leader {epochs:+epoch} left no trace on any replica here{fate}.",
 )
 def epoch_gap(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Leader epochs between known ones left no batch and no entry.

@@ -289,7 +289,7 @@ def _after_reply(state: ReplicaLog, leader: ReplicaLog, reply: FetchReply) -> tu
 def _at_high_watermark(
     rule: RuleName, follower: ReplicaLog, state: ReplicaLog, exchanges: tuple[Exchange, ...], because: str
 ) -> Truncation:
-    because = f"cut to the high watermark {follower.high_watermark}: {because}"
+    because = f"the high watermark {follower.high_watermark} decides: {because}"
     return conclude(rule, follower, truncate_to(state, follower.high_watermark), exchanges, because)
 
 

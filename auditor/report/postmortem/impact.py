@@ -16,7 +16,7 @@ from auditor.report.summary.perhaps import at_stake, perhaps_words
 from auditor.report.unbilled import sentence, unbilled
 
 COLUMNS: Final = (
-    "partition", "offsets", "certainly committed", "acknowledged", "lost by", "reused", "still on disk of",
+    "partition", "offsets", "certainly committed", "acknowledged", "lost in the change", "reused", "still on disk of",
 )  # fmt: skip
 ROWS_SHOWN: Final = 12
 DETAILED: Final = 3
@@ -34,7 +34,7 @@ def impact(report: AuditReport) -> Iterator[str]:
     yield from perhaps
     if not losses:
         none = not_told(report)
-        yield none or ("" if gone or perhaps else "No log tells of offsets that a new epoch left out.")
+        yield none or ("" if gone or perhaps else "No records are known to be lost.")
         return
     yield from [""] if gone or perhaps else []
     alike = equal_losses(losses)

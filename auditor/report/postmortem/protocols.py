@@ -44,7 +44,7 @@ def _several(placed: Sequence[PlacedCounterfactual]) -> Iterator[str]:
     """Each protocol in one line for all meetings, with the first as the example."""
     first = placed[0]
     example = f"{place(first)}, broker {first.table.follower} following broker {first.table.leader}"
-    yield f"{counted(len(placed), 'meeting')} of two replicas that differ, in {places(placed)}.\n"
+    yield f"{counted(len(placed), 'meeting')} of two replicas that differ or differed, in {places(placed)}.\n"
     yield f"| protocol | cuts in | offsets cut | logs differ afterwards in | such as {example}: asked → answered |"
     yield "|---|---|---|---|---|"
     for outcome in first.table.outcomes:

@@ -104,7 +104,7 @@ def test_incident_1_a_follower_restarts_with_a_late_high_watermark() -> None:
     leader, follower = replica((0, 0), leo=2, hw=2), replica((0, 0), leo=2, hw=1)
     by_watermark = truncate_by_high_watermark(follower, leader)
     assert (by_watermark.offset, by_watermark.cuts, by_watermark.exchanges) == (1, True, ())
-    assert by_watermark.because == "cut to the high watermark 1: this rule asks no leader"
+    assert by_watermark.because == "the high watermark 1 decides: this rule asks no leader"
     v0, v1, fetch = (RULES[name](follower, leader) for name in ("kip-101", "kip-279", "truncate-on-fetch"))
     assert {(one.offset, one.cuts) for one in (v0, v1, fetch)} == {(2, False)}
     assert v0.exchanges == (exchange(0, -1, 2),)
@@ -180,7 +180,7 @@ def test_a_follower_without_epochs_falls_back_to_its_high_watermark(name: RuleNa
     truncation = RULES[name](replica(leo=9, hw=4), replica((3, 0), leo=9))
     assert (truncation.offset, truncation.because) == (
         4,
-        "cut to the high watermark 4: the follower holds no epoch to ask about",
+        "the high watermark 4 decides: the follower holds no epoch to ask about",
     )
     assert truncation.exchanges == ((exchange(-1, -1, -1),) if name == "kip-101" else ())
 
@@ -190,7 +190,7 @@ def test_an_old_idle_leader_cannot_place_the_newest_epoch(name: RuleName) -> Non
     follower = replica((0, 0), (4, 6), leo=9, hw=7)
     truncation = RULES[name](follower, replica((0, 0), leo=6))
     assert (truncation.offset, truncation.exchanges) == (7, (exchange(4, -1, -1),))
-    assert truncation.because == "cut to the high watermark 7: the leader cannot place epoch 4"
+    assert truncation.because == "the high watermark 7 decides: the leader cannot place epoch 4"
 
 
 def test_a_leader_answers_by_its_own_version() -> None:
