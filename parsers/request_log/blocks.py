@@ -180,8 +180,11 @@ class Blocks:
             elif add is None:
                 unread += 1
             else:
-                text = line[behind : line.rfind(b"}", behind) + 1 if is_json else -1]
-                add((text, start, end, time_text or line[1:_TIMED]))
+                stop = line.rfind(b"}", behind) + 1 if is_json else -1
+                if stop and (stop < 0 or line.find(b"{", stop) < 0):
+                    add((line[behind:stop], start, end, time_text or line[1:_TIMED]))
+                else:
+                    odd.append((start, end))
             start = end + 1
         self._reading.counts.lines += unread
         self._reading.counts.unread += unread

@@ -122,7 +122,9 @@ class Folded:
             yield side if kept.all() else NamedPartitions(*(column[kept] for column in side))
 
     def _side(self, named: NamedPartitions) -> KeyedSide:
-        """Partitions by their numbers here, and what is said of each."""
+        """Partitions by their numbers here, and what is said of each; a number below 0 names none."""
+        if named.partition.size and named.partition.min() < 0:
+            named = NamedPartitions(*(column[named.partition >= 0] for column in named))
         unique, place = np.unique(named.name * _PARTITIONS + named.partition, return_inverse=True)
         keys = integers(map(self._keys.__getitem__, unique.tolist()))
         return KeyedSide(named.line, keys[place], named.values)

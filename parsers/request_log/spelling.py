@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final, TypeAlias, TypeVar, cast
+from typing import Annotated, Final, TypeAlias, TypeVar, cast
 
-from msgspec import UNSET, Raw, UnsetType, field
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
 from parsers.request_log.call import size_in_text
 from parsers.request_log.request import TIMES, TIMES_IN_ORDER
@@ -44,6 +44,8 @@ from parsers.request_log.typed import (
 
 Of = TypeVar("Of", bound=RequestLine)
 _ANY: Final = Raw(b"")
+_Size: TypeAlias = Annotated[int, Meta(ge=NULL, le=(1 << 63) - 2)]
+"""Of a partition's records; null where a text tells none."""
 _MARK: Final = "!"
 """Names of a line have it behind them, so that none in a request or an answer is taken for one."""
 
@@ -83,14 +85,19 @@ class _FetchAsked(FetchAsked, rename=_underscored, forbid_unknown_fields=True, g
     rackId: Raw = _ANY
 
 
-class _Answered(OldFetchedPartition, rename=_underscored, forbid_unknown_fields=True, gc=False):
+class _Aborted(Struct, rename=_underscored, forbid_unknown_fields=True, gc=False):
+    producerId: Raw = _ANY
+    firstOffset: Raw = _ANY
+
+
+class _Answered(OldFetchedPartition, rename=_underscored, forbid_unknown_fields=True, gc=False, kw_only=True):
     partitionIndex: Index = field(name="partition")
     errorCode: I16 = NULL
     highWatermark: I64 = NULL
     lastStableOffset: I64 = NULL
     logStartOffset: I64 = NULL
-    recordsSizeInBytes: I64 = field(default=NULL, name="record_set")
-    abortedTransactions: Sequence[Raw] | None = None
+    recordsSizeInBytes: _Size = field(name="record_set")
+    abortedTransactions: Sequence[_Aborted] | None = None
     preferredReadReplica: Raw = _ANY
 
 
@@ -168,8 +175,10 @@ _COLON: Final = ord(":")
 _BEHIND: Final = rb"(?=\}|,[a-z_]+=)"
 _TOPIC: Final = re.compile(rb"topic=(?!(?:-?[0-9]+|null|true|false)[,}])([A-Za-z0-9._-]++)" + _BEHIND)
 _RACK: Final = re.compile(rb"rack_id=[A-Za-z0-9._-]*" + _BEHIND)
+_PARTITION_HEADER: Final = b"{partition_header={"
+_RECORD_SET: Final = b"},record_set="
 _RECORDS: Final = re.compile(
-    rb"\},record_set=(\[\]|[^,(){}\[\]]*+(?:\((?:size=([0-9]{1,18})(?=[,)]))?+[^(){}]*+\))?+)" + _BEHIND
+    re.escape(_RECORD_SET) + rb"(\[\]|[^,(){}\[\]]*+(?:\((?:size=([0-9]{1,18})(?=[,)]))?+[^(){}]*+\))?+)(?=\})"
 )
 _ODD: Final = (b" ", b'"', b"\\", b"\t", b"\r", b"(", b")", _MARK.encode())
 _NAMES: Final[dict[type[Header], str]] = {FetchHeader: "FETCH", ProduceHeader: "PRODUCE"}
@@ -198,6 +207,10 @@ def _part(data: bytes, headed: type[Header]) -> _Part | None:
     # Each name of a time stands once, and a colon behind no other name than that of the answer.
     if data.count(b"Time:", end) != len(TIMES) + 1 or data.count(b":", asked, end) != 1:
         return None
+    # Records stand behind each header of a partition. What says null itself is no answer that was not sent.
+    headers, records = data.count(_PARTITION_HEADER, asked, end), data.count(_RECORD_SET, asked, end)
+    if headers != records or data.endswith(b":null", 0, end):
+        return None
     version, correlation = int(header[1]), int(header[4])
     if version >= 1 << 15 or not -(1 << 31) <= correlation < 1 << 31:
         return None
@@ -221,7 +234,7 @@ def _size(records: re.Match[bytes]) -> bytes:
     if not text.isascii():
         return _ODD[0]
     size = size_in_text(text.decode()) if b"(" in text else None
-    return b"" if size is None else b",record_set=%d" % size
+    return b",record_set=%d" % (NULL if size is None else size)
 
 
 def _is_odd(text: bytes) -> bool:
@@ -238,7 +251,7 @@ def _lines(reader: Reader[Of], headed: type[Header], texts: Sequence[bytes]) -> 
     if not whole:
         return [None] * len(parts)
     sized = _RECORDS.sub(_size, b"{request:" + b"}\n{request:".join(whole) + b"}")
-    joined = _RACK.sub(b"rack_id=0", sized.replace(b"{partition_header={", b"{"))
+    joined = _RACK.sub(b"rack_id=0", sized.replace(_PARTITION_HEADER, b"{"))
     if _is_odd(joined):
         joined = b"\n".join(b"" if _is_odd(text) else text for text in joined.split(b"\n"))
     quoted = _TOPIC.sub(lambda topic: b'topic="' + topic[1] + b'"', joined)

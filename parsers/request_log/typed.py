@@ -20,7 +20,7 @@ I32: TypeAlias = Annotated[int, Meta(ge=-(1 << 31), lt=1 << 31)]
 I64: TypeAlias = Annotated[int, Meta(ge=NULL + 1, le=(1 << 63) - 2)]
 Index: TypeAlias = Annotated[int, Meta(ge=0, lt=1 << 31)]
 Version: TypeAlias = Annotated[int, Meta(ge=0, lt=1 << 15)]
-Odd: TypeAlias = Literal["\0"]
+Odd: TypeAlias = Annotated[int, Meta(ge=1, le=0)]
 """A field whose value no line has: where it stands, the grammar says what is meant."""
 UNKNOWN: Final = float("nan")
 
