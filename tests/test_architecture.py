@@ -90,7 +90,7 @@ LAWS: Final = (
         "not seen to be answered for; never another page or a frame",
         ours=(
             "rules.rule", "rules.finding", "rules.signatures", "rules.loss.left_out", "rules.loss.incurred",
-             "rules.loss.answered_for", "rules.loss.gone", "rules.loss.whatever_order",
+             "rules.loss.answered_for", "rules.loss.gone", "rules.loss.unsettled", "rules.loss.whatever_order",
              "rules.loss.held_by_none", "rules.loss.told_written",
              "rules.loss.lacked", "rules.availability.allowed",
             "rules.topic_evidence", "rules.index_verdicts", *EVIDENCE, "rules.protocol.**", "parsers.tables.**",

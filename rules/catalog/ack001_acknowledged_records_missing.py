@@ -8,8 +8,9 @@ from parsers.tables import BrokerEvent, Produce
 from rules.evidence import PartitionEvidence
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation
 from rules.history.repetitions import times_told
-from rules.loss.answered_for import Unsettled, answered_for
+from rules.loss.answered_for import answered_for
 from rules.loss.gone import Gone
+from rules.loss.unsettled import Unsettled
 from rules.loss.whatever_order import NotHeld
 from rules.rule import rule
 

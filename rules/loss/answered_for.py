@@ -1,187 +1,214 @@
 """What became of records that producers were told are written: which are gone, and of which that is not known.
 
-Of those it is said what stands against it, and what would tell.
+It is open where logs are silent: of answers after which nothing tells where a later epoch opened, of records that no
+later leader had and of which no answer is told, and of leaders that tell nothing of their reign.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Final
 
+from rules.chronicle.extents import Extents
 from rules.chronicle.silence import Silence, would_tell
-from rules.evidence import COMPACTED_TOPICS, PartitionEvidence
-from rules.finding import sentences
-from rules.history.moments import Moment
+from rules.evidence import COMPACTED_TOPICS, PartitionEvidence, gives_role
+from rules.history.moments import succeeded
 from rules.history.statements import Produced
-from rules.loss.gone import Fate, Gone, fates
-from rules.loss.held_on import HeldOn
-from rules.loss.last_answers import REQUESTS
-from rules.loss.unanswered import Unanswered, not_of_all_seen, silent_leaders, unanswered
-from rules.loss.unplaced_answers import Unplaced, unplaced
+from rules.loss.gone import Gone, fates
+from rules.loss.last_answers import REQUESTS, Answering
+from rules.loss.left_out import LeftOut, left_out
+from rules.loss.unsettled import Unsettled
 from rules.loss.whatever_order import NotHeld, not_held
-from rules.replicas.later import latest_epoch
+from rules.replicas.later import stands_no_more
 from rules.words import it_or_them
 
-_FIRST = "the first acknowledgement"
-Shown = tuple[tuple[Moment, str], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unsettled:
-    """One question about what a broker answered, or may have answered, to producers."""
-
-    broker: int | None
-    words: str
-    missing: str
-    start_offset: int | None = None
-    end_offset: int | None = None
-    shown: Shown = ()
-    """Statements that the question rests on, each with what it is."""
-    blocking: bool = True
+NOT_OF_ALL: Final = (0, 1)
+"""acks of producers that are answered, or go on, before other replicas hold their records."""
 
 
 def answered_for(evidence: PartitionEvidence) -> Iterator[Gone | NotHeld | Unsettled]:
     """Every epoch's answers whose records are gone or may be; where epochs have no order, by what each log holds."""
     if evidence.epochs_used_twice:
-        yield from (found if found.doubt is None else _in_doubt(found, found.doubt) for found in not_held(evidence))
+        yield from not_held(evidence)
         return
-    for fate in fates(evidence):
-        yield from fate.gone
-        yield from _open(evidence, fate)
-    yield from map(_of_no_known_place, unplaced(evidence))
+    yield from fates(evidence)
+    yield from _of_no_known_place(evidence)
     if evidence.topic not in COMPACTED_TOPICS:  # brokers themselves write those
-        yield from map(_perhaps_answered, unanswered(evidence))
-        for broker, offset in sorted(silent_leaders(evidence).items()):
-            yield _of_a_silent_leader(evidence, broker, offset)
+        by_one = any(m.acks in NOT_OF_ALL for m in evidence.moments if m.kind == "produced")
+        yield from _perhaps_answered(evidence, by_one=by_one)
+        yield from _of_silent_leaders(evidence, by_one=by_one)
 
 
-def _open(evidence: PartitionEvidence, fate: Fate) -> Iterator[Unsettled]:
-    if fate.held_on is not None:
-        yield _held_or_not(evidence, fate.epoch, fate.held_on)
-    if fate.unsure:
-        yield _sent_again_or_not(fate.epoch, fate.unsure, fate.stands)
-    if fate.unread and evidence.leader_at_the_end is not None:
-        yield _damaged_there(evidence, fate.epoch, fate.unread, evidence.leader_at_the_end.broker)
+# --- answers after which nothing tells where a later epoch opened ---------------------------------------------------
 
 
-def _in_doubt(found: NotHeld, missing: str) -> Unsettled:
-    stretch = found.start_offset, found.end_offset
-    return _acknowledged(found.leader, found.epoch, stretch, sentences(found.instead), missing, found.shown)
+def _of_no_known_place(evidence: PartitionEvidence) -> Iterator[Unsettled]:
+    """By broker what it answered of which no opening tells what became."""
+    leaders, answers = evidence.chronicle.leaders, _unplaced(evidence)
+    newest = max(leaders, default=-1)
+    last = leaders.get(newest, -1)
+    rewritten, taken = _rewritten(evidence, last) if answers else (), _may_have_led(evidence, last, newest)
+    for (known, broker), own in sorted(answers.items()):
+        shown = taken or not known
+        gone = [m.offset or 0 for m in own if _is_gone(evidence, m, leaders, rewritten, known=known, shown=shown)]
+        # It may be told in which epochs it answered, and only not where the next ones opened.
+        asked = f"opened in which broker {broker} answered producers"
+        asked = f"after those of broker {broker}'s answers opened" if known else asked
+        words = f"no log tells at which offsets the epochs {asked}"
+        missing = would_tell(Silence(broker=last if known else broker, log="roles"))
+        if gone:
+            between = f"between {min(gone)} and {max(gone)}"
+            yield Unsettled(
+                broker=broker,
+                words=f"{words}. Records that it acknowledged, {between}, are not in the log that leads",
+                missing=missing,
+                start_offset=min(gone),
+                end_offset=max(gone) + 1,
+            )
+        elif not known:
+            yield Unsettled(broker=None, words=words, missing=missing, blocking=False)
 
 
-def _held_or_not(evidence: PartitionEvidence, epoch: int, found: HeldOn) -> Unsettled:
-    """A leader had them not, but one that had them led again, or may have."""
-    first, following, stretch = found.answers[0], found.following, _range(evidence, epoch, found.answers)
-    who, them = f"Broker {following.broker}", _them(stretch)
-    why = f"{who} opened epoch {following.epoch} without {them}, but broker {found.broker} had {them}"
-    if found.passed:
-        why = f"{who} had written others there before"
-    why += f", {found.words}. Whether the log that leads now holds {them} is not known"
-    missing = f"the log of who led last, or broker {found.broker}'s own log (server.log) whole"
-    opening = () if found.opening is None else ((found.opening, "the leader opens its epoch"),)
-    return _acknowledged(first.witness, epoch, stretch, why, missing, ((first, _FIRST), *opening))
+def _unplaced(evidence: PartitionEvidence) -> Mapping[tuple[bool, int], Sequence[Produced]]:
+    """Such answers by broker, and by whether it is told in which epochs it gave them."""
+    telling, sure = {m.clock for m in evidence.moments if m.kind == "leader-starts"}, evidence.chronicle.sure_terms
+    ordered, newest = evidence.chronicle.given_terms, max(evidence.openings, default=-1)
+    placed = max((epoch for epoch, opening in evidence.openings.items() if opening.offset is not None), default=-1)
+    answers: dict[tuple[bool, int], list[Produced]] = {}
+    for m in evidence.moments:
+        if succeeded(m) and m.witness is not None:
+            known = m.clock in telling or (m.clock, m.term) in sure
+            sure_of = (m.clock, m.term) in ordered and m.latest_term is None
+            judged = (m.term or 0) < placed if known else sure_of and (m.term or 0) < newest
+            if not judged:
+                answers.setdefault((known, m.witness), []).append(m)
+    return answers
 
 
-def _sent_again_or_not(epoch: int, answers: Sequence[Produced], held: int | None) -> Unsettled:
-    """Answers of no certain epoch at whose offsets records of another one stand."""
-    first, last = answers[0], answers[-1]
-    one, latest = first.offset == last.offset, max(latest_epoch(m, epoch) for m in answers)
-    when = f"in epoch {epoch}" if latest == epoch else f"in an epoch from {epoch} to {latest}"
-    roles = would_tell(Silence(broker=first.witness, log="roles"))
-    what = f"a record at {first.offset}" if one else f"records between {first.offset} and {last.offset}"
-    return Unsettled(
-        broker=first.witness,
-        words=f"broker {first.witness} acknowledged {what} {when}. Records of epoch {held} stand at {first.offset}."
-        " Either those that it acknowledged are gone, or a producer sent them again and these are they",
-        missing="a record of what its producers sent" if latest == epoch else roles,
-        start_offset=first.offset,
-        end_offset=(last.offset or 0) + 1,
-        shown=((first, _FIRST),),
-    )
+def _is_gone(
+    evidence: PartitionEvidence,
+    answer: Produced,
+    leaders: Mapping[int, int],
+    rewritten: Sequence[tuple[int, int]],
+    *,
+    known: bool,
+    shown: bool,
+) -> bool:
+    """Whether who led last shows, by its log or by its own answers, that it has not the record."""
+    newest, latest = max(leaders, default=-1), max(answer.term or 0, answer.latest_term or 0)
+    led_on = newest > latest and leaders[newest] != answer.witness
+    if led_on and any(epoch > latest and offset <= (answer.offset or 0) for epoch, offset in rewritten):
+        return True
+    return shown and (led_on or not known) and stands_no_more(answer, evidence.leader_at_the_end, leaders)
 
 
-def _damaged_there(evidence: PartitionEvidence, epoch: int, answers: Sequence[Produced], leader: int) -> Unsettled:
-    """The log of who led last is damaged at their offsets: which records it held is not known."""
-    first, stretch = answers[0], _range(evidence, epoch, answers)
-    below = f"A later leader began below {_them(stretch)}"
-    why = f"{below}, and broker {leader}, which led last, holds damaged batches there"
-    missing = f"a sound copy of broker {leader}'s log"
-    return _acknowledged(first.witness, epoch, stretch, why, missing, ((first, _FIRST),))
+def _may_have_led(evidence: PartitionEvidence, leader: int, newest: int) -> bool:
+    """Whether an elected broker took its role for all that is known: its own words reach so far, or none are here."""
+    own = [m.epoch or 0 for m in evidence.moments if m.clock == f"broker {leader}" and gives_role(m)]
+    return not own or max(own) >= newest
 
 
-def _acknowledged(
-    broker: int | None, epoch: int, stretch: tuple[int, int], why: str, missing: str, shown: Shown
-) -> Unsettled:
-    """Answers of a known epoch, and why it is open what became of their records."""
-    start, end = stretch
-    return Unsettled(
-        broker=broker,
-        words=f"broker {broker} acknowledged records [{start}, {end}) of epoch {epoch}. {why}",
-        missing=missing,
-        start_offset=start,
-        end_offset=end,
-        shown=shown,
-    )
+def _rewritten(evidence: PartitionEvidence, leader: int) -> list[tuple[int, int]]:
+    """Epochs and offsets of a leader's own answers, where its log ended when it gave them.
 
-
-def _of_no_known_place(found: Unplaced) -> Unsettled:
-    """Where the next epochs opened, or the ones in which the broker answered, a log of roles would tell."""
-    of, asked = f"in which broker {found.broker} answered producers", found.broker
-    opened = f"opened {of}"
-    if found.of_known_epochs:
-        opened, asked = f"after those of broker {found.broker}'s answers opened", found.successor
-    words = f"no log tells at which offsets the epochs {opened}"
-    missing = would_tell(Silence(broker=asked, log="roles"))
-    if not found.gone:
-        return Unsettled(broker=None, words=words, missing=missing, blocking=False)
-    first, last = min(found.gone), max(found.gone)
-    return Unsettled(
-        broker=found.broker,
-        words=f"{words}. Records that it acknowledged, between {first} and {last}, are not in the log that leads",
-        missing=missing,
-        start_offset=first,
-        end_offset=last + 1,
-    )
-
-
-def _perhaps_answered(part: Unanswered) -> Unsettled:
-    """What a leader wrote last, of which no answer is told though one may have been given."""
-    asked = Silence(broker=part.leader, log="requests", window="whole up to its end")
-    return Unsettled(
-        broker=part.leader,
-        words=part.words,
-        missing=would_tell(asked, "a record of what its producers were told"),
-        start_offset=part.start,
-        end_offset=part.end,
-        shown=() if part.opening is None else ((part.opening, "the next leader opens its epoch"),),
-        blocking=part.by_one or part.log_missing or part.end_unseen,
-    )
-
-
-def _of_a_silent_leader(evidence: PartitionEvidence, broker: int, offset: int | None) -> Unsettled:
-    """What a leader may have written and answered whose logs tell nothing of its reign, as those of others may."""
-    beyond = "" if offset is None else f" from offset {offset} on"
-    return Unsettled(
-        broker=broker,
-        words=f"broker {broker} may have acknowledged records{beyond} before it lost leadership",
-        missing=would_tell(Silence(broker=broker, log="server and requests")),
-        start_offset=offset,
-        blocking=not_of_all_seen(evidence.moments) or _is_silent_here(evidence, broker),
-    )
-
-
-def _is_silent_here(evidence: PartitionEvidence, broker: int) -> bool:
-    """Whether others' requests are told, and the broker's own log of them is here without any: it was cut.
-
-    Where its log is not here at all, the scope of the verdict says so.
+    Only where no batch carries an epoch: since batches do, what is sent again is answered as it was the first time.
     """
-    return broker in evidence.requests_until and any(moment.kind in REQUESTS for moment in evidence.moments)
+    runs = [epoch for replica in evidence.current for epoch in replica.runs_by_epoch]
+    if not runs or max(runs) >= 0:
+        return []
+    lowest: dict[int, int] = {}
+    for m in evidence.moments:
+        if succeeded(m) and m.witness == leader and m.term is not None:
+            lowest[m.term] = min(m.offset or 0, lowest.get(m.term, m.offset or 0))
+    return sorted(lowest.items())
 
 
-def _them(stretch: tuple[int, int]) -> str:
-    start, end = stretch
-    return it_or_them(end - start)
+# --- records of which no answer is told, though one may have been given ---------------------------------------------
 
 
-def _range(evidence: PartitionEvidence, epoch: int, answers: Sequence[Produced]) -> tuple[int, int]:
-    return answers[0].offset or 0, evidence.batch_end(answers[-1].offset or 0, epoch)
+def _perhaps_answered(evidence: PartitionEvidence, *, by_one: bool) -> Iterator[Unsettled]:
+    """Every stretch that no later leader had, and whose leader was killed, or of whose last answers no log is here."""
+    for stretch in left_out(evidence):
+        leader = evidence.chronicle.leaders.get(stretch.epoch, stretch.leader)
+        own = None if leader is None else Answering(evidence, leader, stretch.epoch)
+        opening = evidence.openings.get(stretch.next_epoch)
+        for part in _untold_parts(evidence, stretch):
+            seen = own is not None and own.saw_its_last and not own.begins_behind(part[0])
+            if own is not None and seen and not (by_one and own.left_one_out(*part)):
+                continue
+            missing = own is not None and own.requests_missing(part[0])
+            end_unseen = own is not None and own.end_unseen
+            asked = Silence(broker=leader, log="requests", window="whole up to its end")
+            yield Unsettled(
+                broker=leader,
+                words=f"no later leader had records [{part[0]}, {part[1]}) of epoch {stretch.epoch}."
+                f" {_may_have_acknowledged(leader, part, by_one=by_one, missing=missing, end_unseen=end_unseen)}",
+                missing=would_tell(asked, "a record of what its producers were told"),
+                start_offset=part[0],
+                end_offset=part[1],
+                shown=() if opening is None else ((opening, "the next leader opens its epoch"),),
+                blocking=by_one or missing or end_unseen,
+            )
+
+
+def _may_have_acknowledged(
+    leader: int | None, part: tuple[int, int], *, by_one: bool, missing: bool, end_unseen: bool
+) -> str:
+    """Why it is open whether somebody was told that the records are written."""
+    who, them = "Its leader" if leader is None else f"Broker {leader}", it_or_them(part[1] - part[0])
+    if by_one:
+        return f"{who}, whose producers did not wait for all replicas, may have acknowledged {them}"
+    if missing:
+        return f"{who}'s request log is not here, or not all of it. With acks=1 it acknowledged {them}"
+    ends = " Its request log here ends before it stopped." if end_unseen else ""
+    return f"{who} may have acknowledged {them}, if a producer used acks=1.{ends} No such producer is seen"
+
+
+def _untold_parts(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[tuple[int, int]]:
+    """What of a stretch nobody tells to be acknowledged or committed, and is not in the log that leads."""
+    epoch = stretch.epoch
+    answers = [m.offset or 0 for m in evidence.moments if succeeded(m) and m.term == epoch]
+    own = [offset for offset in answers if stretch.start <= offset < stretch.end]
+    known = [(min(own), evidence.batch_end(max(own), epoch))] if own else []
+    known += [(0, proof.end_offset) for proof in evidence.committed_batches if proof.term == epoch]
+    last = evidence.leader_at_the_end
+    if last is not None:
+        older = () if not stretch.older else (e for e in last.runs_by_epoch if e < epoch)
+        held = (run for e in (epoch, *older) for run in last.runs_by_epoch.get(e, ()))
+        known += [(run.start_offset, run.end_offset) for run in held]
+        newer = (m.offset for e, m in evidence.openings.items() if e > epoch and m.offset is not None)
+        known.append((0, min([last.log_start_offset, *newer])))
+    yield from (stretch.extent - Extents.of(known)).parts
+
+
+# --- leaders whose logs tell nothing of their reign -----------------------------------------------------------------
+
+
+def _of_silent_leaders(evidence: PartitionEvidence, *, by_one: bool) -> Iterator[Unsettled]:
+    """What such a leader may have written and answered, as logs of others may tell."""
+    requests = any(moment.kind in REQUESTS for moment in evidence.moments)
+    for broker, offset in sorted(_silent_leaders(evidence).items()):
+        beyond = "" if offset is None else f" from offset {offset} on"
+        # Where its log of requests is not here at all, the scope of the verdict says so; one without any was cut.
+        cut = requests and broker in evidence.requests_until
+        yield Unsettled(
+            broker=broker,
+            words=f"broker {broker} may have acknowledged records{beyond} before it lost leadership",
+            missing=would_tell(Silence(broker=broker, log="server and requests")),
+            start_offset=offset,
+            blocking=by_one or cut,
+        )
+
+
+def _silent_leaders(evidence: PartitionEvidence) -> Mapping[int, int | None]:
+    """Brokers that led before another one and of which no log is here, and the lowest offset where one opened next."""
+    leaders = evidence.chronicle.leaders
+    clocks = {moment.clock for moment in evidence.moments}
+    found: dict[int, int | None] = {}
+    for before, after in pairwise(sorted(leaders)):
+        broker, opening = leaders[before], evidence.openings.get(after)
+        if broker != leaders[after] and f"broker {broker}" not in clocks:
+            offsets = [found.get(broker), None if opening is None else opening.offset]
+            found[broker] = min((offset for offset in offsets if offset is not None), default=None)
+    return found

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Final
 
 from rules.asked_once import asked_once
+from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import Moment, PartitionEvidence, epoch_held
 from rules.history.moments import succeeded, wait_for_all
 from rules.history.repetitions import begin_unseen
@@ -15,8 +16,9 @@ from rules.history.statements import Produced, RoleTaken
 from rules.history.terms_by_record import given_terms
 from rules.history.turns import reopenings
 from rules.loss.after_succession import late_answers
-from rules.loss.held_on import HeldOn, held_on, passed_over
+from rules.loss.held_on import held_on, passed_over
 from rules.loss.last_answers import sent_again
+from rules.loss.unsettled import FIRST, Unsettled, of_answers, them
 from rules.replicas.deleted import deleted
 from rules.replicas.later import Later, latest_epoch
 
@@ -87,33 +89,19 @@ class Gone:
         return f"{who} then became leader in epoch {following.epoch} with a log that ended at {following.offset}{late}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fate:
-    """What became of one epoch's answers."""
-
-    epoch: int
-    gone: tuple[Gone, ...]
-    held_on: HeldOn | None
-    unsure: tuple[Produced, ...]
-    """Those that may be of the record that stands there, answered for once more."""
-    stands: int | None
-    """The epoch of the record at the first of these."""
-    unread: tuple[Produced, ...]
-    """Those at which the log of who led last is damaged."""
-
-
 @asked_once
-def fates(evidence: PartitionEvidence) -> tuple[Fate, ...]:
-    """Of every epoch's answers, oldest first; where epochs have no order see `whatever_order`."""
+def fates(evidence: PartitionEvidence) -> tuple[Gone | Unsettled, ...]:
+    """What became of every epoch's answers, oldest first; where epochs have no order see `whatever_order`."""
     starts, reigns = evidence.openings, [course.reign for course in reversed(evidence.replayed.courses)]
     led = {epoch: reign.epochs for reign in reigns for epoch in reign.epochs}
     openings = [starts[epoch] for epoch in sorted(starts) if starts[epoch].offset is not None]
     logs = {replica.broker: replica for replica in evidence.current}
     log = Later(openings, evidence.leader_at_the_end, led, reopenings(evidence.moments, starts), logs)
-    return tuple(
-        _fate(evidence, epoch, [m for m in given if evidence.batch_end(_offset(m), epoch) > _begins(evidence, m)], log)
-        for epoch, given in sorted(answers_by_epoch(evidence.moments, starts).items())
-    )
+    found: list[Gone | Unsettled] = []
+    for epoch, given in sorted(answers_by_epoch(evidence.moments, starts).items()):
+        kept = [m for m in given if evidence.batch_end(_offset(m), epoch) > _begins(evidence, m)]
+        found += _fate(evidence, epoch, kept, log)
+    return tuple(found)
 
 
 def _begins(evidence: PartitionEvidence, answer: Produced) -> int:
@@ -122,45 +110,59 @@ def _begins(evidence: PartitionEvidence, answer: Produced) -> int:
     return deleted(evidence).below(answer.witness, -1 if latest is None else latest)
 
 
-def _fate(evidence: PartitionEvidence, epoch: int, given: Sequence[Produced], log: Later) -> Fate:
-    later, opening = log.after(epoch), evidence.openings.get(epoch)
+def _fate(
+    evidence: PartitionEvidence, epoch: int, given: Sequence[Produced], log: Later
+) -> Iterator[Gone | Unsettled]:
+    later, opening, last = log.after(epoch), evidence.openings.get(epoch), evidence.leader_at_the_end
     lacking = sorted((m for m in given if log.lacks(m, epoch, opening)), key=_offset) if later else []
     again = sent_again(evidence, epoch)
     missing = [m for m in lacking if _offset(m) not in again]
-    resent = [m for m in lacking if _offset(m) in again]
-    unsure = sorted(
-        (*resent, *(m for m in given if log.perhaps_lacks(m, epoch, opening) is not None)), key=_offset
-    )
-    gone: tuple[Gone, ...] = ()
-    held: HeldOn | None = None
     if missing:
-        gone, held = _missing(evidence, epoch, log.lost_by(missing, epoch), given, missing)
-    elif later and evidence.leader_at_the_end is None:
-        held = passed_over(evidence, given, epoch)
-    return Fate(
-        epoch=epoch,
-        gone=gone,
-        held_on=held,
-        unsure=tuple(unsure),
-        stands=log.stands_at(_offset(unsure[0])) if unsure else None,
-        unread=tuple(sorted((m for m in given if log.unreadable(m, epoch)), key=_offset)),
-    )
+        yield from _missing(evidence, epoch, log.lost_by(missing, epoch), given, missing)
+    elif later and last is None and (passed := passed_over(evidence, given, epoch)) is not None:
+        yield passed
+    resent = [m for m in lacking if _offset(m) in again]
+    perhaps = [m for m in given if log.perhaps_lacks(m, epoch, opening) is not None]
+    if unsure := sorted([*resent, *perhaps], key=_offset):
+        yield _sent_again_or_not(epoch, unsure, log.stands_at(_offset(unsure[0])))
+    unread = sorted((m for m in given if log.unreadable(m, epoch)), key=_offset)
+    if unread and last is not None:
+        who = f"broker {last.broker}"
+        below = f"A later leader began below {them(evidence, epoch, unread)}"
+        why = f"{below}, and {who}, which led last, holds damaged batches there"
+        yield of_answers(evidence, epoch, unread, why, f"a sound copy of {who}'s log")
 
 
 def _missing(
     evidence: PartitionEvidence, epoch: int, lost_by: RoleTaken, given: Sequence[Produced], missing: Sequence[Produced]
-) -> tuple[tuple[Gone, ...], HeldOn | None]:
+) -> Iterator[Gone | Unsettled]:
     """Without the log of who led last: who had them may have held them still, and led again with them."""
-    kept = held_on(evidence, missing, epoch, lost_by) if evidence.leader_at_the_end is None else None
-    unseen = kept is None and begin_unseen(given, missing)
-    rest = missing if kept is None else missing[len(kept.answers) :]
-    late = late_answers(evidence, epoch)
-    parts = (([*part], later) for own in _apart(evidence, epoch, rest) for later, part in groupby(own, late))
-    gone = tuple(
-        _gone(evidence, epoch, lost_by, part, begun_unseen=unseen and not number, late=later)
-        for number, (part, later) in enumerate(parts)
+    here, late = evidence.leader_at_the_end is not None, late_answers(evidence, epoch)
+    place, question = (0, None) if here else held_on(evidence, missing, epoch, lost_by)
+    unseen = not place and begin_unseen(given, missing)
+    parts = ((later, [*part]) for own in _apart(evidence, epoch, missing[place:]) for later, part in groupby(own, late))
+    for number, (later, part) in enumerate(parts):
+        yield _gone(evidence, epoch, lost_by, part, begun_unseen=unseen and not number, late=later)
+    if question is not None:
+        yield question
+
+
+def _sent_again_or_not(epoch: int, answers: Sequence[Produced], held: int | None) -> Unsettled:
+    """Answers that may be of the records of another epoch that stand there, answered for once more."""
+    first, last = answers[0], answers[-1]
+    one, latest = first.offset == last.offset, max(latest_epoch(m, epoch) for m in answers)
+    when = f"in epoch {epoch}" if latest == epoch else f"in an epoch from {epoch} to {latest}"
+    roles = would_tell(Silence(broker=first.witness, log="roles"))
+    what = f"a record at {first.offset}" if one else f"records between {first.offset} and {last.offset}"
+    return Unsettled(
+        broker=first.witness,
+        words=f"broker {first.witness} acknowledged {what} {when}. Records of epoch {held} stand at {first.offset}."
+        " Either those that it acknowledged are gone, or a producer sent them again and these are they",
+        missing="a record of what its producers sent" if latest == epoch else roles,
+        start_offset=first.offset,
+        end_offset=(last.offset or 0) + 1,
+        shown=((first, FIRST),),
     )
-    return gone, kept
 
 
 def _apart(evidence: PartitionEvidence, epoch: int, missing: Sequence[Produced]) -> Iterator[list[Produced]]:

@@ -4,49 +4,45 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from rules.evidence import Moment, PartitionEvidence, epoch_held
 from rules.history.moments import ROLE_KINDS, held_up_to
 from rules.history.statements import Produced, RoleTaken
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeldOn:
-    """Answers whose records a leader had not, or need not have had, though a later one may have held them."""
-
-    answers: tuple[Produced, ...]
-    following: RoleTaken
-    """Who opened without them, or had written others there before."""
-    broker: int | None
-    """Who may have led with them."""
-    opening: RoleTaken | None
-    """The epoch that it led; null where no log tells that it did."""
-    passed: bool = False
-    """Whether the next leader's log was long enough."""
-
-    @property
-    def words(self) -> str:
-        """How it came to lead with them."""
-        if self.opening is None:
-            return "may have led since: no log here tells who led last"
-        return f"led epoch {self.opening.epoch} and tells of no cut"
-
+from rules.loss.unsettled import Unsettled, of_answers, them
 
 Holder = tuple[int | None, RoleTaken | None]
-"""One who may have led with a record, and the epoch that it led."""
+"""One who may have led with a record, and the epoch that it led; null where no log tells that it did."""
 
 
 def held_on(
     evidence: PartitionEvidence, missing: Sequence[Produced], epoch: int, lost_by: RoleTaken
-) -> HeldOn | None:
-    """The first answers, in the order of their offsets, whose records somebody may have held still."""
+) -> tuple[int, Unsettled | None]:
+    """How many answers, in the order of their offsets, have records that somebody may have held still; and who."""
     place = bisect_left(missing, 1, key=lambda answer: _holder(evidence, answer, epoch, lost_by) is None)
     held = (_holder(evidence, missing[n], epoch, lost_by) for n in ((0, place - 1) if place else ()))
     holder = next((one for one in held if one is not None), None)
     if holder is None:
-        return None
-    return HeldOn(answers=tuple(missing[:place]), following=lost_by, broker=holder[0], opening=holder[1])
+        return 0, None
+    what = them(evidence, epoch, missing[:place])
+    why = f"Broker {lost_by.broker} opened epoch {lost_by.epoch} without {what}, but broker {holder[0]} had {what}"
+    return place, _in_doubt(evidence, epoch, missing[:place], why, holder)
+
+
+def _in_doubt(
+    evidence: PartitionEvidence, epoch: int, answers: Sequence[Produced], why: str, holder: Holder
+) -> Unsettled:
+    broker, opening = holder
+    led = "may have led since: no log here tells who led last"
+    led = led if opening is None else f"led epoch {opening.epoch} and tells of no cut"
+    shown = () if opening is None else ((opening, "the leader opens its epoch"),)
+    return of_answers(
+        evidence,
+        epoch,
+        answers,
+        f"{why}, {led}. Whether the log that leads now holds {them(evidence, epoch, answers)} is not known",
+        f"the log of who led last, or broker {broker}'s own log (server.log) whole",
+        *shown,
+    )
 
 
 def _holder(evidence: PartitionEvidence, answer: Produced, epoch: int, lost_by: RoleTaken) -> Holder | None:
@@ -63,7 +59,7 @@ def _holder(evidence: PartitionEvidence, answer: Produced, epoch: int, lost_by: 
     return None
 
 
-def passed_over(evidence: PartitionEvidence, given: Sequence[Produced], epoch: int) -> HeldOn | None:
+def passed_over(evidence: PartitionEvidence, given: Sequence[Produced], epoch: int) -> Unsettled | None:
     """Answers whose next leader had a log long enough, and had written other records there before.
 
     That it took over those of the epoch in between, or cut its own, nothing tells.
@@ -74,7 +70,8 @@ def passed_over(evidence: PartitionEvidence, given: Sequence[Produced], epoch: i
     opening = _wrote_others(evidence, answers[0], epoch) if answers else None
     if opening is None:
         return None
-    return HeldOn(answers=tuple(answers), following=opening, broker=opening.broker, opening=opening, passed=True)
+    why = f"Broker {opening.broker} had written others there before"
+    return _in_doubt(evidence, epoch, answers, why, (opening.broker, opening))
 
 
 def _wrote_others(evidence: PartitionEvidence, answer: Produced, epoch: int) -> RoleTaken | None:

@@ -228,7 +228,7 @@ def _written_in(evidence: PartitionEvidence, cut: Cut, latest: int) -> Iterator[
 
 def _by_answers(evidence: PartitionEvidence) -> Iterator[Gone]:
     """What producers were answered for, though nothing else tells that it was written; see `fates` for the order."""
-    return (gone for fate in (() if evidence.epochs_used_twice else fates(evidence)) for gone in fate.gone)
+    return (found for found in (() if evidence.epochs_used_twice else fates(evidence)) if isinstance(found, Gone))
 
 
 def _acknowledged(gone: Gone, start: int, end: int) -> LeftOut:

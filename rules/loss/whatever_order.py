@@ -13,9 +13,11 @@ from itertools import groupby
 
 from rules.chronicle.reigns import Reign
 from rules.evidence import PartitionEvidence, Replica, epoch_falls, epoch_held
-from rules.history.moments import Moment, succeeded
+from rules.finding import sentences
+from rules.history.moments import succeeded
 from rules.history.statements import Produced, Role
 from rules.history.turns import taking_part
+from rules.loss.unsettled import FIRST, Shown, Unsettled, acknowledged
 from rules.words import it_or_them, numbered
 
 ANEW = ("log-created", "log-deleted")
@@ -47,8 +49,6 @@ class NotHeld:
     everywhere: bool
     sure: bool
     """Whether one file of its broker's log tells the role before the answers and the next, or a log bears it out."""
-    doubt: str | None
-    """What is to be known before anything is missing for sure, if anything is."""
 
     @property
     def leader(self) -> int:
@@ -66,9 +66,9 @@ class NotHeld:
         return any(answer.acks == -1 for answer in self.answers)
 
     @property
-    def shown(self) -> tuple[tuple[Moment, str], ...]:
-        """Statements that it rests on, each with what it is."""
-        return (self.answers[0], "the first acknowledgement"), (self.opening, "the role in which it was given")
+    def shown(self) -> tuple[Shown, ...]:
+        """Statements that it rests on."""
+        return (self.answers[0], FIRST), (self.opening, "the role in which it was given")
 
     @property
     def instead(self) -> str:
@@ -81,7 +81,7 @@ class NotHeld:
         return f"no log here holds {them}: {there}" if self.everywhere else there
 
 
-def not_held(evidence: PartitionEvidence) -> Iterator[NotHeld]:
+def not_held(evidence: PartitionEvidence) -> Iterator[NotHeld | Unsettled]:
     """Of every reign what no log holds, and what a log holds otherwise and counts as committed."""
     for reign in evidence.chronicle.reigns:
         begun = reign.start_offset
@@ -91,7 +91,22 @@ def not_held(evidence: PartitionEvidence) -> Iterator[NotHeld]:
             everywhere = len(elsewhere) == len(evidence.current)
             conflicting = tuple(one for one in elsewhere if one.committed)
             if everywhere or conflicting:
-                yield _told(evidence, reign, tuple(answers), elsewhere if everywhere else conflicting)
+                found = _not_held(evidence, reign, tuple(answers), elsewhere if everywhere else conflicting)
+                doubt = _doubt(evidence, found.answers[0], everywhere=found.everywhere)
+                yield found if doubt is None else _in_doubt(found, doubt)
+
+
+def _in_doubt(found: NotHeld, missing: str) -> Unsettled:
+    """The same as a question where something is to be known first."""
+    what = acknowledged(found.leader, (found.start_offset, found.end_offset), found.epoch)
+    return Unsettled(
+        broker=found.leader,
+        words=f"{what}. {sentences(found.instead)}",
+        missing=missing,
+        start_offset=found.start_offset,
+        end_offset=found.end_offset,
+        shown=found.shown,
+    )
 
 
 def _elsewhere(evidence: PartitionEvidence, reign: Reign, offset: int) -> tuple[Stands, ...]:
@@ -112,7 +127,7 @@ def _stands(evidence: PartitionEvidence, replica: Replica, reign: Reign, offset:
     return Stands(broker=replica.broker, epoch=held, committed=mark is not None and mark.offset > offset)
 
 
-def _told(
+def _not_held(
     evidence: PartitionEvidence, reign: Reign, answers: tuple[Produced, ...], elsewhere: tuple[Stands, ...]
 ) -> NotHeld:
     last = answers[-1].offset or 0
@@ -130,7 +145,6 @@ def _told(
         elsewhere=elsewhere,
         everywhere=everywhere,
         sure=reign.told_throughout or not held.isdisjoint(reign.lead),
-        doubt=_doubt(evidence, answers[0], everywhere=everywhere),
     )
 
 

@@ -9,7 +9,6 @@ from typing import Final, Literal
 from rules.chronicle.extents import NO_OFFSETS, Extents
 from rules.history.repetitions import times_told
 from rules.history.statements import Produced
-from rules.protocol.offsets import without
 from rules.zoom.aftermath import CopiedBatch, CopyRead
 
 Worth = Literal["committed", "acknowledged", "possibly acknowledged", "never committed"]
@@ -141,12 +140,12 @@ def _beyond(start: int, end: int, batches: Extents) -> Iterator[tuple[Worth, int
 
 def _portion(worth: Worth, low: int, high: int, answers: Sequence[Produced], read: Sequence[CopyRead]) -> Portion:
     within = [batch for batch in _batches(read) if batch.base_offset < high and batch.end_offset > low]
-    told = [(c.start_offset, c.end_offset) for c in read if _meets(c, low, high)]
-    whole = not [*without(low, high, told)] and all(copy.complete for copy in read)
+    told = Extents.of((copy.start_offset, copy.end_offset) for copy in read)
+    whole = Extents.of([(low, high)]) <= told and all(copy.complete for copy in read)
     counts = [_records(batch, low, high) for batch in within if not batch.control]
     held = sum(_share(batch, low, high) for batch in within)
     own = [m for m in answers if low <= (m.offset or 0) < high]
-    elsewhere = {m.offset for m in own if not any(start <= (m.offset or 0) < end for start, end in told)}
+    elsewhere = {m.offset for m in own if (m.offset or 0) not in told}
     known = sum(count or 0 for count in counts) + len(elsewhere)
     exact = whole and None not in counts
     return Portion(
@@ -180,16 +179,6 @@ def _share(batch: CopiedBatch, low: int, high: int) -> int:
     width = batch.end_offset - batch.base_offset
     first, last = max(low, batch.base_offset) - batch.base_offset, min(high, batch.end_offset) - batch.base_offset
     return batch.size * last // width - batch.size * first // width
-
-
-def _sizes(answers: Sequence[Produced]) -> list[int | None]:
-    """Bytes that were sent with each answer; null where an answer does not tell, or some are left out."""
-    whole = times_told(answers) == len(answers)
-    return [answer.records_size if whole else None for answer in answers]
-
-
-def _meets(copy: CopyRead, low: int, high: int) -> bool:
-    return copy.start_offset < high and copy.end_offset > low
 
 
 def _batches(read: Iterable[CopyRead]) -> list[CopiedBatch]:
@@ -255,11 +244,13 @@ def clients(answers: Iterable[Produced]) -> tuple[LostClient, ...]:
 
 def _client(client_id: str | None, answers: Sequence[Produced]) -> LostClient:
     offsets = [answer.offset or 0 for answer in answers]
-    sizes = _sizes(answers)
+    sizes, count = [answer.records_size for answer in answers], times_told(answers)
+    # An answer need not tell what was sent, and of a busy log some answers are left out.
+    whole = count == len(answers) and None not in sizes
     return LostClient(
         client_id=client_id,
-        answers=times_told(answers),
+        answers=count,
         first_offset=min(offsets),
         last_offset=max(offsets),
-        bytes=None if None in sizes else sum(size or 0 for size in sizes),
+        bytes=sum(size or 0 for size in sizes) if whole else None,
     )
