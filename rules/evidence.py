@@ -10,7 +10,6 @@ from typing import Literal
 
 from parsers.provenance import Span
 from rules.chronicle.chronicle import NOTHING_TOLD, Chronicle
-from rules.history.accounts import Accounts
 from rules.history.gaps import TraceGap
 from rules.history.moments import ZOOKEEPER_CLOCK, Committed, Moment, first_role, gives_role
 from rules.history.statements import RoleTaken
@@ -174,11 +173,6 @@ class PartitionEvidence:
     def committed_batches(self) -> tuple[Committed, ...]:
         """Every proof of committed records, in whole batches."""
         return tuple(committed_batches(self.chronicle, self.own_logs, self.openings))
-
-    @cached_property
-    def accounts(self) -> Accounts:
-        """What anybody was told of each epoch's records."""
-        return Accounts(self.moments, self.committed_batches, self.batch_end)
 
     def told_committed(self, replica: Replica) -> int:
         """How far a replica's records are committed by what was told; 0 where nothing tells, or epochs began anew."""

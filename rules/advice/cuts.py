@@ -9,6 +9,7 @@ from typing import Final, Literal
 from rules.advice.model import OwedCut, Stretch
 from rules.counterfactual import as_run, rule_run_by
 from rules.evidence import PartitionEvidence, Replica
+from rules.loss.accounts import accounts
 from rules.protocol import replica as protocol
 from rules.protocol.epochs import assign
 from rules.protocol.offsets import Epoch, without
@@ -111,15 +112,14 @@ def _gone(follower: Replica, leader: Replica, cut_to: int, evidence: PartitionEv
 
 def stretch_of(replica: Replica, epoch: int, start: int, end: int, evidence: PartitionEvidence) -> Stretch:
     """A stretch with what anybody was told of it: of its epoch's records, or by the replica's own high watermark."""
-    accounts = evidence.accounts
-    told = accounts.committed_end(epoch, start, end)
+    account = accounts(evidence)
     mark = start if replica.high_watermark is None else min(end, replica.high_watermark.offset)
     return Stretch(
         epoch=epoch,
         start_offset=start,
         end_offset=end,
-        committed_end=max(told, mark),
-        acknowledged_end=accounts.acknowledged_end(epoch, start, end, accounts.answers(epoch, start, end)),
+        committed_end=max(account.committed_end(epoch, start, end), mark),
+        acknowledged_end=account.acknowledged_end(epoch, start, end, account.answers(epoch, start, end)),
     )
 
 

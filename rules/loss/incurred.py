@@ -14,8 +14,8 @@ from rules.history.moments import wait_for_all
 from rules.history.repetitions import times_told
 from rules.history.statements import Produced
 from rules.history.turns import last_assignment
+from rules.loss.accounts import accounts, committed_end_of
 from rules.loss.after_succession import late_answers
-from rules.loss.committed import committed_end_of
 from rules.loss.held_again import first_life, held_again, surely_gone, unread
 from rules.loss.held_by_none import as_left_out, held_by_none
 from rules.loss.last_answers import sent_again
@@ -145,15 +145,15 @@ def _part(stretch: LeftOut, start: int, end: int) -> LeftOut:
 
 
 def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
-    accounts, epoch, start, end = evidence.accounts, part.epoch, part.start, part.end
+    account, epoch, start, end = accounts(evidence), part.epoch, part.start, part.end
     again = not part.held_by_none and part.extent <= held_again(evidence, part)
     committed_end = committed_end_of(evidence, part, again=again)
-    answers = [] if part.older else accounts.answers(epoch, start, end, lambda answer: _in_time(answer, part))
+    answers = [] if part.older else account.answers(epoch, start, end, lambda answer: _in_time(answer, part))
     times = [m.clock_time for m in answers if m.clock_time is not None]
     standing = _survivors(evidence, part)
     read = [c for c in evidence.aftermath if c.lost_epoch == epoch and start <= c.start_offset < end]
     reused_end = min(end, _reused(evidence, part))
-    known = not accounts.left_out(epoch, answers)
+    known = not account.left_out(epoch, answers)
     last = None if evidence.ends_told(epoch, end) else next((m for m in answers if m.offset == end - 1), None)
     return Loss(
         epoch=epoch,
@@ -165,7 +165,7 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
         end_at_most=end if last is None else _end_at_most(last),
         end_known=last is None,
         committed_end=committed_end,
-        acknowledged_end=accounts.acknowledged_end(epoch, start, end, answers),
+        acknowledged_end=account.acknowledged_end(epoch, start, end, answers),
         answers=times_told(answers),
         answers_known=known,
         first_time=min(times, default=None),
@@ -189,7 +189,7 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
         ),
         contents=contents(read),
         clients=clients(answers),
-        readers=readers(accounts.consumed(epoch), epoch, part.leader, start, end),
+        readers=readers(account.consumed(epoch), epoch, part.leader, start, end),
         groups=() if again else groups_at_risk(evidence.group_offsets, epoch, start, end, _log_end(evidence)),
         groups_known=len({commit.group for commit in evidence.group_offsets}),
         remote=tuple(copy for copy in evidence.remote_copies if copy.within(epoch, start, end)),

@@ -1,0 +1,93 @@
+"""What anybody was told of an epoch's records: that they are committed, or that they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rules.asked_once import asked_once
+from rules.evidence import Moment, PartitionEvidence
+from rules.history.moments import ROLE_KINDS, succeeded
+from rules.history.repetitions import begin_unseen
+from rules.history.statements import Fetched, Produced
+from rules.loss.left_out import LeftOut
+from rules.replicas.openings import ON_DISK
+
+
+class Accounts:
+    """The proofs, answers and consumers' fetches of every epoch, looked up once for all stretches of a partition."""
+
+    def __init__(self, evidence: PartitionEvidence) -> None:
+        """By the terms in which they were learnt."""
+        self._batch_end = evidence.batch_end
+        self._committed: dict[int, int] = {}
+        for proof in evidence.committed_batches:
+            self._committed[proof.term] = max(proof.end_offset, self._committed.get(proof.term, 0))
+        self._answers: dict[int, list[Produced]] = {}
+        self._consumed: dict[int, list[Fetched]] = {}
+        for moment in evidence.moments:
+            if moment.term is not None and succeeded(moment):
+                self._answers.setdefault(moment.term, []).append(moment)
+            elif moment.term is not None and moment.kind == "consumed":
+                self._consumed.setdefault(moment.term, []).append(moment)
+
+    def committed_end(self, epoch: int, start: int, end: int) -> int:
+        """How far the offsets of a stretch are certainly committed; its start where nothing proves it."""
+        return min(end, max(start, self._committed.get(epoch, start)))
+
+    def answers(
+        self, epoch: int, start: int, end: int, counts: Callable[[Produced], bool] = lambda _: True
+    ) -> list[Produced]:
+        """What producers were told of the stretch, as far as the answers count."""
+        return [m for m in self._answers.get(epoch, ()) if start <= (m.offset or 0) < end and counts(m)]
+
+    def left_out(self, epoch: int, answers: Sequence[Produced]) -> bool:
+        """Whether other answers may be of the same stretch that a busy log's reading has left out."""
+        return any(m.left_out for m in answers) or begin_unseen(self._answers.get(epoch, ()), answers)
+
+    def acknowledged_end(self, epoch: int, start: int, end: int, answers: Sequence[Moment]) -> int:
+        """Where the last batch ends that one of the answers names by its first record."""
+        last = max((m.offset or 0 for m in answers), default=None)
+        return start if last is None else min(end, self._batch_end(last, epoch))
+
+    def consumed(self, epoch: int) -> Sequence[Fetched]:
+        """Consumers' fetches in the epoch."""
+        return self._consumed.get(epoch, ())
+
+
+@asked_once
+def accounts(evidence: PartitionEvidence) -> Accounts:
+    """Those of a partition."""
+    return Accounts(evidence)
+
+
+def committed_end_of(evidence: PartitionEvidence, part: LeftOut, *, again: bool) -> int:
+    """How far it was committed: in its epoch, in those of later leaders that had all of it, by its leader's own word.
+
+    A high watermark on disk tells nothing of records that stand again: they may have been committed since. Of records
+    that may be older than the epoch its proofs tell nothing: only who cut them knows.
+    """
+    if part.older or part.held_by_none:
+        return min(part.end, max(part.start, part.known_end))
+    later = (e for e in evidence.openings if part.epoch < e < part.next_epoch)
+    held = (e for e in later if (evidence.openings[e].offset or 0) >= part.end)
+    terms = (part.epoch, *held)
+    if again:
+        proofs = (c for c in evidence.committed_batches if c.term in terms and c.moment.clock != ON_DISK)
+        ends = [part.start, *(min(part.end, proof.end_offset) for proof in proofs), _known_by_a_cut(evidence, part)]
+    else:
+        ends = [accounts(evidence).committed_end(e, part.start, part.end) for e in terms]
+    own = (c for c in evidence.committed_batches if part.epoch < c.term < part.next_epoch)
+    ends += [min(part.end, c.end_offset) for c in own if _of_its_log(c.moment, part.leader)]
+    return max(ends)
+
+
+def _known_by_a_cut(evidence: PartitionEvidence, part: LeftOut) -> int:
+    """How far a replica that cut the records knew them to be committed."""
+    cuts = (c for c in evidence.chronicle.cuts if c.former_epoch is not None and c.former_epoch < part.next_epoch)
+    own = (c for c in cuts if c.offset <= part.start < (c.log_end_offset or 0))
+    return min(part.end, max((c.high_watermark or 0 for c in own), default=0))
+
+
+def _of_its_log(moment: Moment, broker: int | None) -> bool:
+    """Whether a broker tells of the log that it holds itself."""
+    return moment.clock == f"broker {broker}" and moment.kind in (*ROLE_KINDS, "high-watermark-loaded")
