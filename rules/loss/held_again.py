@@ -176,10 +176,10 @@ def _read_through(evidence: PartitionEvidence, part: LeftOut, again: RoleTaken) 
         return False
     own = [m for m in evidence.moments if m.clock == clock and m.time is not None]
     led = [m.time or 0 for m in own if m.kind in _LEADING and part.epoch == (m.term if m.epoch is None else m.epoch)]
-    told = [(m.span.source, m.time or 0) for m in own if m.kind in OF_SERVER_LOG]
-    told += [(s.span.source, s.since) for s in evidence.settings.states(part.leader or 0) if s.since is not None]
-    before = {source for source, time in told if time <= max(led, default=-1)}
-    return any(source in before for source, time in told if time >= again.time)
+    lines = [(m.span.source, m.time or 0) for m in own if m.kind in OF_SERVER_LOG]
+    lines += [(s.span.source, s.since) for s in evidence.settings.states(part.leader or 0) if s.since is not None]
+    before = {source for source, time in lines if time <= max(led, default=-1)}
+    return any(source in before for source, time in lines if time >= again.time)
 
 
 def _fetched_below(moment: Moment, part: LeftOut) -> bool:
@@ -188,5 +188,5 @@ def _fetched_below(moment: Moment, part: LeftOut) -> bool:
         return False
     if moment.error not in (None, 0) or moment.broker != part.leader or moment.term == part.epoch:
         return False
-    told = [moment.offset if moment.kind == "fetched" else None, moment.answer_offset]
-    return any(offset is not None and 0 <= offset < part.end for offset in told)
+    ends = [moment.offset if moment.kind == "fetched" else None, moment.answer_offset]
+    return any(offset is not None and 0 <= offset < part.end for offset in ends)

@@ -69,12 +69,12 @@ def _missing(evidence: PartitionEvidence) -> tuple[HeldByNone, ...]:
     held = Extents.of(part for replica in logs for part in by_path[replica.path])
     begun = _begun(evidence)
     end = max([end for _, end in held.parts], default=begun)
-    told = sorted(words(evidence), key=lambda word: (not word.sure, word.worth != "committed", -word.end_offset))
-    furthest = max([end, *(word.end_offset for word in told)])
+    claims = sorted(words(evidence), key=lambda word: (not word.sure, word.worth != "committed", -word.end_offset))
+    furthest = max([end, *(word.end_offset for word in claims)])
     missing = Extents.of([(begun, furthest)]) - held
     if missing:
         missing -= Extents.of((part.start, part.end) for part in left_out(evidence))
-    return tuple(found for low, high in missing.parts for found in _judged(evidence, (low, high), end, told))
+    return tuple(found for low, high in missing.parts for found in _judged(evidence, (low, high), end, claims))
 
 
 def own_logs(evidence: PartitionEvidence) -> list[Replica]:
@@ -96,19 +96,19 @@ def _readable(evidence: PartitionEvidence) -> Mapping[str, Ranges]:
 def _begun(evidence: PartitionEvidence) -> int:
     """Where every log begins at least: what retention or a client deleted below is nothing that went."""
     epoch, leader = evidence.chronicle.last_leader
-    told = deleted(evidence).below(leader, epoch)
-    return max([told, *(replica.log_start_offset for replica in own_logs(evidence))])
+    below = deleted(evidence).below(leader, epoch)
+    return max([below, *(replica.log_start_offset for replica in own_logs(evidence))])
 
 
 def _judged(
-    evidence: PartitionEvidence, stretch: tuple[int, int], end: int, told: Sequence[Word]
+    evidence: PartitionEvidence, stretch: tuple[int, int], end: int, claims: Sequence[Word]
 ) -> Iterator[HeldByNone]:
     """What is certain of the stretch, and what is not."""
     start, last = stretch
     inside = last <= end
     sure = {
-        "committed": max([start, _held_by_all(evidence, told), *_ends(told, "committed")]),
-        "acknowledged": max([start, *_ends(told, "acknowledged")]),
+        "committed": max([start, _held_by_all(evidence, claims), *_ends(claims, "committed")]),
+        "acknowledged": max([start, *_ends(claims, "acknowledged")]),
     }
     known = min(last, max(sure.values()))
     if all(replica.unseen(*stretch) for replica in own_logs(evidence)):
@@ -118,7 +118,7 @@ def _judged(
     for low, high, certain in ((start, known, not doubt), (known, last, False)):
         if low >= high:
             continue
-        own = tuple(word for word in told if word.end_offset > low)
+        own = tuple(word for word in claims if word.end_offset > low)
         yield HeldByNone(
             start_offset=low,
             end_offset=high,
@@ -131,14 +131,14 @@ def _judged(
         )
 
 
-def _ends(told: Sequence[Word], worth: str) -> Iterator[int]:
-    return (word.end_offset for word in told if word.sure and word.worth == worth)
+def _ends(claims: Sequence[Word], worth: str) -> Iterator[int]:
+    return (word.end_offset for word in claims if word.sure and word.worth == worth)
 
 
-def _held_by_all(evidence: PartitionEvidence, told: Sequence[Word]) -> int:
+def _held_by_all(evidence: PartitionEvidence, claims: Sequence[Word]) -> int:
     """How far every assigned replica had reached: what all of them had written is committed."""
     reached = {replica.broker: replica.log.end_offset or 0 for replica in own_logs(evidence)}
-    for word in told:
+    for word in claims:
         if word.sure and word.broker in reached:
             reached[word.broker] = max(reached[word.broker], word.end_offset)
     return min((reached.get(broker, 0) for broker in evidence.assignment), default=0)

@@ -115,8 +115,8 @@ def _ends(evidence: PartitionEvidence, opening: RoleTaken, epoch: int, since: in
         if m.kind == "fetched" and m.broker == opening.broker and m.term > epoch and m.error == 0 and not m.doubtful:
             yield m.offset or 0
         if m.clock == f"broker {opening.broker}" and _later(m, epoch, since):
-            told = held_up_to(m)
-            yield from () if told is None else (told,)
+            end = held_up_to(m)
+            yield from () if end is None else (end,)
 
 
 def _later(moment: Moment, epoch: int, since: int | None) -> bool:

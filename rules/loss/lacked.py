@@ -51,8 +51,8 @@ def _never_written(evidence: PartitionEvidence) -> bool:
         return False
     claims = (claim for r in current for claim in (r.high_watermark, r.recovery_point, *r.snapshot_offsets))
     empty = all(r.log_end_offset == 0 and r.end_known and not r.log.unread and not r.leftovers for r in current)
-    told = any((moment.offset or 0) > 0 or succeeded(moment) for moment in evidence.moments)
-    return empty and not told and not any(claim is not None and claim.offset > 0 for claim in claims)
+    named = any((moment.offset or 0) > 0 or succeeded(moment) for moment in evidence.moments)
+    return empty and not named and not any(claim is not None and claim.offset > 0 for claim in claims)
 
 
 def _untold_of_roles(evidence: PartitionEvidence, change: LeaderChange) -> str | None:

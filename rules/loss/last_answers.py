@@ -36,10 +36,10 @@ class Answering:
 
         A request of any partition shows that its log goes on.
         """
-        told, following = [m for m in self._evidence.moments if m.kind in REQUESTS], self._following
-        if not told or following is None or following.time is None:
-            return bool(told)
-        times = (m.last_time or m.time or 0 for m in told if m.witness == self._leader)
+        requests, following = [m for m in self._evidence.moments if m.kind in REQUESTS], self._following
+        if not requests or following is None or following.time is None:
+            return bool(requests)
+        times = (m.last_time or m.time or 0 for m in requests if m.witness == self._leader)
         return max(self._evidence.requests_until.get(self._leader, 0), *times, 0) <= following.time
 
     @property
@@ -81,10 +81,10 @@ class Answering:
         own = [m for m in self._evidence.moments if m.kind == "produced" and m.witness == self._leader]
         if any(m.acks == 0 or m.left_out or (m.acks == -1 and m.error != 0) for m in own):
             return False
-        told = [m for m in own if succeeded(m)]
-        if any(start <= (m.offset or 0) < end for m in told):
+        answered = [m for m in own if succeeded(m)]
+        if any(start <= (m.offset or 0) < end for m in answered):
             return False  # of an older epoch, in which the same broker led
-        return any(m.term == self._epoch and m.latest_term is None and (m.offset or 0) >= end for m in told)
+        return any(m.term == self._epoch and m.latest_term is None and (m.offset or 0) >= end for m in answered)
 
     def begins_behind(self, start: int) -> bool:
         """Whether its request log begins after the epoch did, and perhaps after a record of it was written."""

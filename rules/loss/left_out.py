@@ -54,35 +54,35 @@ def left_out(evidence: PartitionEvidence) -> tuple[LeftOut, ...]:
 
     None of them had been deleted.
     """
-    told: list[LeftOut] = []
+    parted: list[LeftOut] = []
     by_epoch: dict[int, list[int]] = {}
     begins = deleted(evidence)
     found = (*_by_reopenings(evidence), *_by_openings(evidence), *_by_cuts(evidence), *_inferred(evidence))
     for stretch in found:
         places = by_epoch.setdefault(stretch.epoch, [])
-        billed = [(told[place].start, told[place].end) for place in places]
+        billed = [(parted[place].start, parted[place].end) for place in places]
         if stretch.older:
-            earlier = (b for b in told if b.epoch < stretch.epoch and b.next_epoch <= stretch.next_epoch)
+            earlier = (b for b in parted if b.epoch < stretch.epoch and b.next_epoch <= stretch.next_epoch)
             billed += [(b.start, b.end) for b in earlier]
         start = max(stretch.start, begins.below(stretch.leader, stretch.epoch))
         for low, high in without(start, stretch.end, billed):
-            _tell(told, places, replace(stretch, start=low, end=high))
+            _put(parted, places, replace(stretch, start=low, end=high))
     for gone in _by_answers(evidence):
         of = range(gone.epoch, gone.latest_epoch + 1)
-        billed = [(b.start, b.end) for b in told if b.epoch in of]
+        billed = [(b.start, b.end) for b in parted if b.epoch in of]
         for low, high in without(gone.start_offset, gone.end_offset, billed):
-            _tell(told, by_epoch.setdefault(gone.epoch, []), _acknowledged(gone, low, high))
-    return tuple(told)
+            _put(parted, by_epoch.setdefault(gone.epoch, []), _acknowledged(gone, low, high))
+    return tuple(parted)
 
 
-def _tell(told: list[LeftOut], places: list[int], stretch: LeftOut) -> None:
+def _put(parted: list[LeftOut], places: list[int], stretch: LeftOut) -> None:
     """One stretch more; what goes on where another one of the same two epochs ends is a part of that."""
     for place in places:
-        if (told[place].next_epoch, told[place].end) == (stretch.next_epoch, stretch.start):
-            told[place] = replace(told[place], end=stretch.end, because=stretch.because)
+        if (parted[place].next_epoch, parted[place].end) == (stretch.next_epoch, stretch.start):
+            parted[place] = replace(parted[place], end=stretch.end, because=stretch.because)
             return
-    places.append(len(told))
-    told.append(stretch)
+    places.append(len(parted))
+    parted.append(stretch)
 
 
 def _by_reopenings(evidence: PartitionEvidence) -> Iterator[LeftOut]:
@@ -106,10 +106,10 @@ def _by_reopenings(evidence: PartitionEvidence) -> Iterator[LeftOut]:
 def _by_openings(evidence: PartitionEvidence) -> Iterator[LeftOut]:
     """Of each epoch the records that later leaders had not; an epoch may have written none."""
     successors, leaders = _Successors(evidence), evidence.chronicle.leaders
-    for epoch, told in sorted(evidence.epoch_ends.items()):
+    for epoch, reach in sorted(evidence.epoch_ends.items()):
         opening = evidence.openings.get(epoch)
         begun = (opening.offset if opening is not None else None) or 0
-        due = told.offset
+        due = reach.offset
         for following, successor in successors.of(epoch, begun):
             if due <= begun:
                 break
@@ -122,7 +122,7 @@ def _by_openings(evidence: PartitionEvidence) -> Iterator[LeftOut]:
                     next_leader=successor.broker,
                     start=start,
                     end=due,
-                    because=told.because if due == told.offset else "an earlier leader left out the rest",
+                    because=reach.because if due == reach.offset else "an earlier leader left out the rest",
                     anew=successor is not evidence.openings[following],
                 )
                 due = start

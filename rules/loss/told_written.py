@@ -143,8 +143,8 @@ def _by_statements(evidence: PartitionEvidence) -> Iterator[Word]:
         if succeeded(m) and m.acks != -1 and m.term is not None and not m.doubtful
     ]
     kinds: tuple[tuple[Worth, Sequence[Committed]], ...] = (("committed", proofs), ("acknowledged", answers))
-    for worth, told in kinds:
-        kept = kept_proofs(evidence.chronicle, evidence.current, told)
+    for worth, proven in kinds:
+        kept = kept_proofs(evidence.chronicle, evidence.current, proven)
         untold = f"nothing tells where epoch {kept.untold_epoch} began"
         for proof, doubt in ((kept.certain, ""), (kept.furthest if worth == "committed" else None, untold)):
             if proof is not None and (not doubt or proof != kept.certain):

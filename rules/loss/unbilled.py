@@ -62,13 +62,13 @@ def unbilled(
 ) -> Iterator[Unbilled]:
     """What findings tell is gone and no bill can be made of: each offset once, by the first that tells of it."""
     # What nobody was told to be written stands in no bill that is shown, and may be another epoch's.
-    told = Extents.of((loss.start_offset, loss.end_offset) for loss in billed if loss.matters)
+    named = Extents.of((loss.start_offset, loss.end_offset) for loss in billed if loss.matters)
     gone = [each for each in findings if (meant := bearings[each.rule].records) is not None and meant.gone]
     undecided = Extents.of(_range(finding) for finding in gone if finding.verdict == "undecided" and finding.blocking)
     for finding in gone:
         if finding.verdict == "violated":
-            open_ = _without_bill(evidence, finding, undecided) - told
-            told |= open_
+            open_ = _without_bill(evidence, finding, undecided) - named
+            named |= open_
             acknowledged = bearings[finding.rule].to_write_again
             yield from (_stretch(evidence, finding, part, acknowledged=acknowledged) for part in open_.parts)
 
@@ -85,15 +85,15 @@ def _without_bill(evidence: PartitionEvidence, finding: Finding, undecided: Exte
     own = Extents.of([_range(finding)])
     if evidence.epochs_used_twice:
         return own
-    told = [cut for cut in evidence.chronicle.cuts if cut.broker in finding.brokers and cut.committed_end is not None]
-    unplaced = [cut for cut in told if cut.former_epoch is None or cut.epoch is None]
+    logged = [cut for cut in evidence.chronicle.cuts if cut.broker in finding.brokers and cut.committed_end is not None]
+    unplaced = [cut for cut in logged if cut.former_epoch is None or cut.epoch is None]
     cuts = [(cut.offset, cut.committed_end or 0) for cut in unplaced]
     cuts += [
         (cut.offset, min(cut.high_watermark.offset, cut.log_end_offset))
         for cut in evidence.inferred_cuts
         if cut.brokers == finding.brokers and cut.high_watermark is not None
     ]
-    return own & (Extents.of(cuts) | (Extents.of((cut.offset, cut.committed_end or 0) for cut in told) & undecided))
+    return own & (Extents.of(cuts) | (Extents.of((cut.offset, cut.committed_end or 0) for cut in logged) & undecided))
 
 
 def _stretch(

@@ -86,8 +86,8 @@ def not_held(evidence: PartitionEvidence) -> Iterator[NotHeld | Unsettled]:
     for reign in evidence.chronicle.reigns:
         begun = reign.start_offset
         own = [m for m in reign.said if begun is not None and succeeded(m) and (m.offset or 0) >= begun]
-        told = sorted(own, key=lambda m: m.offset or 0)
-        for elsewhere, answers in groupby(told, key=lambda m: _elsewhere(evidence, reign, m.offset or 0)):
+        in_order = sorted(own, key=lambda m: m.offset or 0)
+        for elsewhere, answers in groupby(in_order, key=lambda m: _elsewhere(evidence, reign, m.offset or 0)):
             everywhere = len(elsewhere) == len(evidence.current)
             conflicting = tuple(one for one in elsewhere if one.committed)
             if everywhere or conflicting:

@@ -140,12 +140,12 @@ def _beyond(start: int, end: int, batches: Extents) -> Iterator[tuple[Worth, int
 
 def _portion(worth: Worth, low: int, high: int, answers: Sequence[Produced], read: Sequence[CopyRead]) -> Portion:
     within = [batch for batch in _batches(read) if batch.base_offset < high and batch.end_offset > low]
-    told = Extents.of((copy.start_offset, copy.end_offset) for copy in read)
-    whole = Extents.of([(low, high)]) <= told and all(copy.complete for copy in read)
+    copied = Extents.of((copy.start_offset, copy.end_offset) for copy in read)
+    whole = Extents.of([(low, high)]) <= copied and all(copy.complete for copy in read)
     counts = [_records(batch, low, high) for batch in within if not batch.control]
     held = sum(_share(batch, low, high) for batch in within)
     own = [m for m in answers if low <= (m.offset or 0) < high]
-    elsewhere = {m.offset for m in own if (m.offset or 0) not in told}
+    elsewhere = {m.offset for m in own if (m.offset or 0) not in copied}
     known = sum(count or 0 for count in counts) + len(elsewhere)
     exact = whole and None not in counts
     return Portion(
