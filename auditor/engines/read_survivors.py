@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from auditor.engines.opening import entry_at, file_of, still_there
+from auditor.engines.told.statements_of_rows import known
 from auditor.engines.told.texts import is_text
 from parsers.provenance import Origin, Span
 from parsers.records import decode_entry
@@ -100,9 +101,9 @@ def _batch(row: Mapping[str, Any], source: str, dump: str) -> CopiedBatch:
     if base is None:  # only decompression tells what an old format's wrapper holds
         offsets = [r.offset for r in decode_entry(entry_at(dump, span), Origin(source=""), 0).rows]
         base, records = min(offsets, default=row["last_offset"]), len(offsets)
-    last = _time(row["max_timestamp"])
+    last = known(row["max_timestamp"])
     # Where the log cleaner has set a delete horizon it stands in the place of the first timestamp.
-    first = last if attributes & _DELETE_HORIZON else _time(row["base_timestamp"])
+    first = last if attributes & _DELETE_HORIZON else known(row["base_timestamp"])
     return CopiedBatch(
         base_offset=base,
         end_offset=end,
@@ -117,10 +118,6 @@ def _batch(row: Mapping[str, Any], source: str, dump: str) -> CopiedBatch:
         control=bool(attributes & _CONTROL),
         span=span,
     )
-
-
-def _time(milliseconds: int | None) -> int | None:
-    return None if milliseconds is None or milliseconds < 0 else milliseconds
 
 
 def _or_none(number: int | None) -> int:

@@ -70,11 +70,11 @@ class ReadUnit:
     cluster_id: str | None
     broker: int
     log_dir: str
-    topic: str | None
-    topic_id: str | None
-    partition: int | None
-    path: str | None
-    state: ReplicaState
+    topic: str | None = None
+    topic_id: str | None = None
+    partition: int | None = None
+    path: str | None = None
+    state: ReplicaState = "current"
     order: int
     pieces: tuple[Piece, ...]
     segments: tuple[Piece, ...] = ()
@@ -156,11 +156,6 @@ def _root_units(dump: str, log_dir: LogDir, files: Sequence[Source]) -> Iterator
             cluster_id=log_dir.cluster_id,
             broker=log_dir.broker,
             log_dir=log_dir.path,
-            topic=None,
-            topic_id=None,
-            partition=None,
-            path=None,
-            state="current",
             order=-2,
             pieces=pieces,
         )
@@ -266,11 +261,7 @@ def _time_unit(
         cluster_id=origin.cluster_id,
         broker=-1 if origin.broker is None else origin.broker,
         log_dir=origin.log_dir or "",
-        topic=None,
-        topic_id=None,
-        partition=None,
         path=path,
-        state="current",
         order=-3,
         pieces=pieces,
         names=names,

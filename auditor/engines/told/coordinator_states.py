@@ -11,6 +11,7 @@ from dataclasses import replace
 from auditor.engines.facts import told_fact, unread_fact
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.internal_topics import Copy, Records, copies_of, leading
+from auditor.engines.told.statements_of_rows import known
 from parsers.internal_topics import latest_states
 from parsers.provenance import row_span
 from parsers.tables.metadata import Transaction
@@ -56,11 +57,7 @@ def _coordinated(row: Transaction) -> Coordinated | None:
         producer_epoch=row.producer_epoch,
         timeout_ms=row.timeout_ms or 0,
         partitions=tuple(row.partitions.split(",")) if row.partitions else (),
-        start_time=_told(row.start_time),
-        update_time=_told(row.last_update_time),
+        start_time=known(row.start_time),
+        update_time=known(row.last_update_time),
         span=row_span(row),
     )
-
-
-def _told(time: int | None) -> int | None:
-    return None if time is None or time < 0 else time

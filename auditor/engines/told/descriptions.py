@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from auditor.engines.told.statements_of_rows import Named
+from auditor.engines.told.statements_of_rows import Named, ids
 from parsers.describe_text import split_settings
 from parsers.provenance import Origin, Span, row_span
 from parsers.refusal import refuse
@@ -67,8 +67,8 @@ def _partition(row: Description) -> PartitionState:
         kind="described",
         clock=DESCRIPTION_CLOCK,
         leader=row.leader,
-        isr=_ids(row.isr),
-        elr=_ids(row.elr),
+        isr=ids(row.isr),
+        elr=ids(row.elr),
         replicas=replica_ids(row.replicas) or None,
         trust="medium",
         span=row_span(row),
@@ -167,7 +167,3 @@ def _nameless(rows: Sequence[Description], origin: Origin) -> Iterator[Refusal]:
         expected = "a GROUP column, or a line \"Consumer group 'NAME' has …\" above the table"
         found = "committed offsets of a group that nothing names"
         yield refuse(origin, "ambiguous", rows[0].span_start, rows[-1].span_end, expected=expected, found=found)
-
-
-def _ids(joined: str | None) -> tuple[int, ...] | None:
-    return None if joined is None else tuple(sorted(replica_ids(joined)))

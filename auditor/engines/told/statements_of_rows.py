@@ -166,7 +166,7 @@ def known_id(topic_id: str | None) -> str | None:
 
 
 def known(number: int | None) -> int | None:
-    """An offset or an epoch, which a negative number is not."""
+    """An offset, an epoch or a time, which a negative number is not."""
     return None if number is None or number < 0 else number
 
 
