@@ -13,7 +13,6 @@ from rules.facts.stretch import BATCH_HEADER, EpochRun
 from rules.history.moments import wait_for_all
 from rules.history.repetitions import times_told
 from rules.history.statements import Produced
-from rules.history.turns import last_assignment
 from rules.loss.accounts import accounts, committed_end_of
 from rules.loss.after_succession import late_answers
 from rules.loss.held_again import first_life, held_again, surely_gone, unread
@@ -215,7 +214,7 @@ def _unsearched(evidence: PartitionEvidence, start: int, end: int) -> tuple[int,
     """Brokers of whose disks a part was not read that may hold a copy."""
     unseen = {replica.broker for replica in evidence.replicas if replica.unseen(start, end)}
     judged = [replica.broker for replica in evidence.replicas]
-    return tuple(sorted(unseen | owners(evidence.unread_copies, last_assignment(evidence.moments), judged)))
+    return tuple(sorted(unseen | owners(evidence.unread_copies, evidence.assignment, judged)))
 
 
 def _in_time(answer: Produced, part: LeftOut) -> bool:

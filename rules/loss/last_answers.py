@@ -16,6 +16,16 @@ from rules.settings import STOPPED
 REQUESTS: Final = ("fetched", "consumed", "produced")
 
 
+@asked_once
+def _last_requests(evidence: PartitionEvidence) -> dict[int | None, int]:
+    """When each witness answered the last request of this partition that is told; 0 where none has a time."""
+    last: dict[int | None, int] = {}
+    for m in evidence.moments:
+        if m.kind in REQUESTS:
+            last[m.witness] = max(m.last_time or m.time or 0, last.get(m.witness, 0))
+    return last
+
+
 class Answering:
     """A leader while it led an epoch: what of its answers is told here, and what is not."""
 
@@ -36,11 +46,10 @@ class Answering:
 
         A request of any partition shows that its log goes on.
         """
-        requests, following = [m for m in self._evidence.moments if m.kind in REQUESTS], self._following
-        if not requests or following is None or following.time is None:
-            return bool(requests)
-        times = (m.last_time or m.time or 0 for m in requests if m.witness == self._leader)
-        return max(self._evidence.requests_until.get(self._leader, 0), *times, 0) <= following.time
+        last, following = _last_requests(self._evidence), self._following
+        if not last or following is None or following.time is None:
+            return bool(last)
+        return max(self._evidence.requests_until.get(self._leader, 0), last.get(self._leader, 0)) <= following.time
 
     @property
     def saw_its_last(self) -> bool:

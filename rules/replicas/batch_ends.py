@@ -46,7 +46,7 @@ class BatchEnds:
             return False
         for replica in self._replicas:
             if replica.broker == opening.broker and not replica.cleaned:
-                own = any(r.epoch == opening.epoch and r.start_offset == opening.offset for r in replica.log.epochs)
+                own = any(r.start_offset == opening.offset for r in replica.runs_by_epoch.get(opening.epoch, ()))
                 shown = {run.epoch for run in replica.runs_within(offset, offset + 1)}
                 if any(0 <= held < epoch or (own and epoch < held < opening.epoch) for held in shown):
                     return True

@@ -12,6 +12,7 @@ from time import process_time
 
 from rules.advice import advise
 from rules.catalog import BEARINGS
+from rules.chronicle.chronicle import Chronicle
 from rules.counterfactual import counterfactuals
 from rules.cut_tables import cut_tables
 from rules.evidence import BrokerVersion, PartitionEvidence
@@ -46,7 +47,7 @@ def partition(reigns: int) -> PartitionEvidence:
         drawn,
         # Of a real dump only the surroundings of differences are read batch by batch.
         replicas=tuple(replace(replica, zooms=()) for replica in drawn.replicas),
-        moments=tuple(in_terms(list(ordered(losing_reigns(reigns))))),
+        chronicle=Chronicle(tuple(in_terms(list(ordered(losing_reigns(reigns)))))),
         versions=tuple(BrokerVersion(broker=broker, binary="3.5.0") for broker in BROKERS),
     )
 
