@@ -55,7 +55,6 @@ def _told(leftover: Leftover, level: Level, dump: str) -> Leftover:
         believed = chunk.headers.filter(pc.fill_null(chunk.headers["crc_valid"], fill_value=True))
         sound = sound and not chunk.refusals and believed.num_rows == chunk.headers.num_rows
         first = pa.array([0] * believed.num_rows, pa.int32())
-        table = pa.Table.from_batches([believed.append_column("file", first)])
-        folded.append(fold(table, [leftover.source], list(chunk.refusals)))
+        folded.append(fold(believed.append_column("file", first), [leftover.source], list(chunk.refusals)))
     facts = join_all(folded)
     return replace(leftover, epochs=facts.epochs, sound=sound and not facts.gap_count)

@@ -103,7 +103,7 @@ def read_log(unit: ReadUnit, level: Level, links: Links, indexes: HeldIndexes) -
 
 def _stretches(
     unit: ReadUnit, level: Level, links: Links, indexes: HeldIndexes, decoding: Decoding | None
-) -> Iterator[tuple[pa.Table, list[Refusal]]]:
+) -> Iterator[tuple[pa.RecordBatch, list[Refusal]]]:
     """Headers in physical order with the index of their file, a bounded number at a time."""
     batches: list[pa.RecordBatch] = []
     refusals: list[Refusal] = []
@@ -119,10 +119,15 @@ def _stretches(
             refusals.extend(chunk.refusals)
             rows += chunk.headers.num_rows
             if rows >= FOLD_ROWS:
-                yield pa.Table.from_batches(batches), refusals
+                yield _as_one(batches), refusals
                 batches, refusals, rows = [], [], 0
     if batches:
-        yield pa.Table.from_batches(batches), refusals
+        yield _as_one(batches), refusals
+
+
+def _as_one(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    """Most logs are small, and are one batch already."""
+    return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
 
 
 def _scan(unit: ReadUnit, piece: Piece, level: Level, links: Links) -> Iterator[SegmentChunk]:

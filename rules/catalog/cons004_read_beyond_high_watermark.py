@@ -56,10 +56,10 @@ def read_beyond_high_watermark(evidence: PartitionEvidence) -> Iterator[Violatio
     highest = 0
     for course in evidence.replayed.courses:
         for row in course.rows:
-            bound = row.answer.interval.high
-            if bound is None or row.high_watermark.interval.high is None:
+            bound = row.answer.high
+            if bound is None or row.high_watermark.high is None:
                 return
-            highest = max(highest, bound)
+            highest = max(highest, bound.offset)
             asked = row.moment
             if asked.kind == "consumed" and asked.error == 0 and asked.offset is not None and asked.offset > highest:
                 yield Violation(

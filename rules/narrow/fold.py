@@ -40,7 +40,7 @@ _FILE_BITS: Final = 40
 _MARKER: Final = (pl.col("flags") & _CONTROL) != 0
 
 
-def fold(headers: pa.Table, sources: Sequence[str], refusals: Sequence[Refusal] = ()) -> LogFacts:
+def fold(headers: pa.RecordBatch, sources: Sequence[str], refusals: Sequence[Refusal] = ()) -> LogFacts:
     """Facts of a stretch of log: its batch headers in physical order, each naming its source by the index `file`.
 
     `sources` names the stretch's files in physical order; refusals name theirs.
@@ -77,7 +77,7 @@ def fold(headers: pa.Table, sources: Sequence[str], refusals: Sequence[Refusal] 
 class _Frame:
     """The headers as a frame, for what few logs show; lives only inside `fold`."""
 
-    def __init__(self, headers: pa.Table, sources: Sequence[str]) -> None:
+    def __init__(self, headers: pa.RecordBatch, sources: Sequence[str]) -> None:
         self._headers, self._sources = headers, sources
 
     @cached_property
@@ -110,7 +110,7 @@ class _Frame:
         return transactions_of(self.frame.with_row_index("row").filter(pl.Series(found)), _MARKER, begun)
 
 
-def _prepare(headers: pa.Table) -> pl.DataFrame:
+def _prepare(headers: pa.RecordBatch) -> pl.DataFrame:
     return pl.DataFrame(pl.from_arrow(headers)).with_columns(
         base=pl.coalesce("base_offset", "last_offset"),
         end=pl.min_horizontal("last_offset", LAST - 1) + 1,

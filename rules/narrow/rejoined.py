@@ -30,8 +30,10 @@ def rejoined(moments: Sequence[Moment], busy: frozenset[int], width: int = CELL_
     for place, moment in enumerate(moments):
         if isinstance(moment, Answered) and moment.witness in busy:
             own.add(place)
-            stream = streams.setdefault(_stream_of(moment), Stream(width))
-            stream.take(place, moment)
+            asker = _stream_of(moment)
+            if asker not in streams:
+                streams[asker] = Stream(width)
+            streams[asker].take(place, moment)
     if not own:
         return moments
     marks = _extremes(streams.values())
@@ -184,10 +186,11 @@ def _unsure_where_they_end(kept: Sequence[Moment]) -> Iterator[Moment]:
     for moment in kept:
         if moment.kind not in ("fetched", "produced") or moment.offset is None:
             continue
-        former = before.get(_stream_of(moment))
+        asker = _stream_of(moment)
+        former = before.get(asker)
         if moment.clock in sent if moment.kind == "produced" else former is not None and former.left_out:
             furthest[moment.clock] = max(moment.offset, furthest.get(moment.clock, NONE))
-        before[_stream_of(moment)] = moment
+        before[asker] = moment
     for moment in kept:
         unsure = moment.kind == "produced" and (moment.offset or 0) < furthest.get(moment.clock, NONE)
         yield altered(moment, end_offset=(moment.offset or 0) + 1) if unsure and moment.offset is not None else moment

@@ -39,9 +39,9 @@ _MIX: Final = tuple(
 class Totals:
     """The headers of a stretch as arrays; what is null in a column is marked beside it. Lives only inside `fold`."""
 
-    def __init__(self, headers: pa.Table) -> None:
+    def __init__(self, headers: pa.RecordBatch) -> None:
         """At least one header."""
-        (self._headers,) = headers.combine_chunks().to_batches()
+        self._headers = headers
         self._nowhere: Mask = np.zeros(headers.num_rows, dtype=np.bool_)
         self.last_offset, _ = self._column("last_offset", 0)
         base, self.base_unknown = self._column("base_offset", 0)

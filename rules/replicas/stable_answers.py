@@ -9,8 +9,7 @@ from typing import Literal
 
 from rules.evidence import Course, PartitionEvidence
 from rules.history.statements import Fetched
-from rules.protocol.watermarks import expected_interval
-from rules.replay.leading.bounds import at_least, at_most
+from rules.replay.leading.bounds import at_least, at_most, between
 
 Standing = Literal["due", "behind", "unknown"]
 
@@ -59,10 +58,11 @@ def _answers(evidence: PartitionEvidence, course: Course) -> Iterator[StableAnsw
         told, watermark = moment.last_stable_offset, moment.high_watermark
         if told is None or watermark is None or moment.doubtful or moment.error:
             continue
-        exact = at_least(watermark, "it was told"), at_most(watermark, "it was told")
-        possible = evidence.stable.at(course, expected_interval(exact)).interval
-        if possible.low is not None and told < possible.low:
-            yield StableAnswer(moment=moment, told=told, standing="behind", due=possible.low)
+        exact = between(at_least(watermark, "it was told"), at_most(watermark, "it was told"))
+        possible = evidence.stable.at(course, exact)
+        low, high = possible.low, possible.high
+        if low is not None and told < low.offset:
+            yield StableAnswer(moment=moment, told=told, standing="behind", due=low.offset)
         else:
-            known = possible.high is not None and possible.high <= told
+            known = high is not None and high.offset <= told
             yield StableAnswer(moment=moment, told=told, standing="due" if known else "unknown")

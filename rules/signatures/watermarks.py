@@ -45,13 +45,13 @@ def _held_back(course: Course) -> Iterator[tuple[Fetched, Fetched]]:
         m = row.moment
         if m.kind != "fetched" or m.broker is None or m.doubtful or m.error != 0 or m.time is None:
             continue
-        for broker in sorted(asked.keys() - {m.broker} if row.isr and m.high_watermark is not None else ()):
-            last = asked[broker][-1]
-            # Whatever of its fetches is left out behind the last one, it may have gone on meanwhile.
-            stands = last.offset == m.high_watermark and not last.left_out
-            outside = stands and all(broker not in isr for isr in row.isr)
-            if outside and _silence(last, m) > SETTLED_MS and _all_beyond(row, m.high_watermark or 0, course, asked):
-                yield last, m
+        # Whatever of its fetches is left out behind the last one, it may have gone on meanwhile.
+        stand = {b: own[-1] for b, own in asked.items() if own[-1].offset == m.high_watermark and not own[-1].left_out}
+        for broker in sorted(stand.keys() - {m.broker} if row.isr and m.high_watermark is not None else ()):
+            outside = all(broker not in isr for isr in row.isr)
+            late = _silence(stand[broker], m) > SETTLED_MS
+            if outside and late and _all_beyond(row, m.high_watermark or 0, course, asked):
+                yield stand[broker], m
         asked.setdefault(m.broker, []).append(m)
 
 

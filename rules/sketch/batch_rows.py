@@ -66,9 +66,9 @@ class SketchedBatch:
         return BATCH_BYTES * max(1, len(self.contents))
 
 
-def headers(batches: Sequence[SketchedBatch], pace: Pace) -> pa.Table:
+def headers(batches: Sequence[SketchedBatch], pace: Pace) -> pa.RecordBatch:
     """The batches as the segment reader tells them."""
-    return pa.Table.from_pylist([_header(batch, pace) for batch in batches], schema=_SCHEMA)
+    return pa.RecordBatch.from_pylist([_header(batch, pace) for batch in batches], schema=_SCHEMA)
 
 
 def _header(batch: SketchedBatch, pace: Pace) -> dict[str, int | bool | None]:

@@ -100,4 +100,4 @@ def folded(log: Sequence[Laid]) -> LogFacts:
     sources = list(dict.fromkeys(laid.source for laid in log))
     batches = [{**laid.row, "file": sources.index(laid.source)} for laid in log if laid.row is not None]
     refusals = [laid.refusal for laid in log if laid.refusal is not None]
-    return fold(pa.Table.from_pylist(batches, schema=SCHEMA), sources, refusals)
+    return fold(pa.RecordBatch.from_pylist(batches, schema=SCHEMA), sources, refusals)

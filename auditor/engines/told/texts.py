@@ -119,8 +119,7 @@ def _add(section: _Section, chunk: DumpChunk) -> None:
     if chunk.rows or tails:
         headers = chunk.headers
         files = pa.array([0] * headers.num_rows, pa.int32())
-        table = pa.Table.from_batches([headers.append_column("file", files)])
-        section.folds.append(fold(table, [section.source], tails))
+        section.folds.append(fold(headers.append_column("file", files), [section.source], tails))
     section.notes.extend(chunk.notes)
 
 
