@@ -100,7 +100,7 @@ class _Frame:
         found = sequenced | markers
         if not found.any():
             return (), ()
-        rows = self.frame.filter(pl.Series(found)).with_columns(marker=pl.Series(markers[found]))
+        rows = self.frame.hstack([pl.Series("marker", markers)]).filter(pl.Series(found))
         return newest(*producers_of(rows, self._sources, one_epoch=one_epoch))
 
     def transactions(self, found: Mask, begun: Callable[[int], Begun]) -> Transactions:

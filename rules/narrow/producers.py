@@ -30,7 +30,7 @@ def producers_of(
     last = (pl.col("base_sequence").cast(pl.Int64) + pl.col("end") - pl.col("base") - 1) % SEQUENCES
     by_broker = (pl.col("magic") > 0) & (pl.col("marker") | ((pl.col("flags") & APPEND_TIME) != 0))
     written = written.with_columns(last_sequence=last, by_broker=by_broker)
-    fences = tuple(_fences(written, sources))
+    fences = tuple(_fences(written, sources)) if written["marker"].any() else ()
     rows = written.filter(~pl.col("marker")) if fences else written
     rows = rows.with_columns(due_sequence=((pl.col("last_sequence").shift(1) + 1) % SEQUENCES).over(_PRODUCER))
     runs = rows.group_by(_PRODUCER, maintain_order=True).agg(
@@ -47,7 +47,7 @@ def producers_of(
     )
     broken = {} if runs["breaks"].sum() == 0 else _first_steps(rows, sources)
     crossing = {} if one_epoch or not broken else _crossing(rows, sources)
-    named = [(_key(row), row) for row in runs.sort(_PRODUCER).iter_rows(named=True)]
+    named = [(_key(row), row) for row in sorted(runs.iter_rows(named=True), key=_key)]
     fallen = _falls(written, sources) if _may_fall([key for key, _ in named], fences) else {}
     return tuple(_run(row, sources, broken.get(k, ()), crossing.get(k), fallen.get(k)) for k, row in named), fences
 
