@@ -11,13 +11,13 @@ from typing import Literal
 from parsers.provenance import Span
 from rules.chronicle.chronicle import NOTHING_TOLD, Chronicle
 from rules.history.gaps import TraceGap
+from rules.history.memberships import clocks_told
 from rules.history.moments import ZOOKEEPER_CLOCK, Committed, Moment, first_role, gives_role
 from rules.history.statements import RoleTaken
 from rules.history.turns import Cut, LeaderChange, last_assignment
-from rules.memberships import clocks_told
 from rules.protocol.topics import COMPACTED_TOPICS, METADATA_TOPIC
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
-from rules.replay import NO_CLOCKS, Clocks, Course, Lag, LeaderRow, Replay, Told, lags, release_at, replay, translated
+from rules.replay import Clocks, Course, Lag, LeaderRow, Replay, Told, lags, release_at, replay, translated
 from rules.replay.closing import CRASHED, Closing, Unclosed, closings
 from rules.replay.stable import StableLogs
 from rules.replicas.batch_ends import boundaries, next_boundary
@@ -200,8 +200,7 @@ class PartitionEvidence:
     @cached_property
     def clocks(self) -> Clocks:
         """How the clocks of those who tell of it stand to each other."""
-        moments = () if self.topic == METADATA_TOPIC or self.epochs_used_twice else self.moments
-        return clocks_told(moments, self.settings)
+        return clocks_told(self.moments, self.settings)
 
     @cached_property
     def unwritten(self) -> Reconstruction:
@@ -238,8 +237,7 @@ class PartitionEvidence:
     def release_of(self, broker: int, at: Moment | None = None) -> KafkaVersion | None:
         """What a broker ran last, or at a moment, where that is known."""
         last = next((version.binary for version in self.versions if version.broker == broker), None)
-        clocks = NO_CLOCKS if at is None else self.clocks
-        return parse_kafka_version(release_at(broker, at, self._certain_setting, clocks, last) or "")
+        return parse_kafka_version(release_at(broker, at, self._certain_setting, self.clocks, last) or "")
 
     def setting(self, broker: int | None, name: str, at: Moment | None = None) -> Setting | None:
         """The setting in force for this partition on a broker at a moment, or when the evidence ends.
@@ -247,8 +245,7 @@ class PartitionEvidence:
         `name` is the topic's own name of it where topics have it. None where nothing tells, or several values may have
         been in force then.
         """
-        clocks = NO_CLOCKS if at is None else self.clocks
-        return self.settings.in_force(self.topic, broker, name, at, clocks)
+        return self.settings.in_force(self.topic, broker, name, at, self.clocks)
 
     @cached_property
     def compacted(self) -> bool:

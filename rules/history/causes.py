@@ -134,10 +134,10 @@ def _first_roles(told: Iterable[Moment], decided: _Decided) -> First:
     The file of the line shows an older role before it. Or the controllers' record shows that the broker was in sync
     when the epoch began: it takes its role of that state once, since a restart makes another state.
     """
-    files: dict[str, list[RoleTaken]] = {}
+    files: dict[tuple[str, str], list[RoleTaken]] = {}
     for m in told:
         if isinstance(m, RoleTaken):
-            files.setdefault(m.span.source, []).append(m)
+            files.setdefault((m.clock, m.span.source), []).append(m)
     found: dict[tuple[str, int], RoleTaken] = {}
     for lines in files.values():
         newest = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rules.history.clocks import NO_CLOCKS, Clocks, translated
+from rules.history.clocks import Clocks, translated
 from rules.replay.course import Course, Replay, replay
 from rules.replay.ends import RoleEnd
 from rules.replay.lag import Lag, lags
@@ -12,6 +12,6 @@ from rules.replay.reign.rank import release_at
 from rules.replay.told import Told
 
 __all__ = [
-    "NO_CLOCKS", "Clocks", "Course", "Lag", "LeaderRow", "Missing", "Replay", "RoleEnd", "Told", "lags", "release_at",
+    "Clocks", "Course", "Lag", "LeaderRow", "Missing", "Replay", "RoleEnd", "Told", "lags", "release_at",
     "replay", "translated",
 ]  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rules.chronicle.chronicle import Chronicle
 from rules.history.clocks import NO_CLOCKS, Clocks, translated
-from rules.memberships import clocks_told
+from rules.history.memberships import clocks_told
 from rules.replicas.disagreement import Difference
 from rules.replicas.replica import Replica, same_topic
 from rules.settings import STOPPED, Setting, Settings

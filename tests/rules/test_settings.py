@@ -14,7 +14,7 @@ from parsers.tables.secrets import HIDDEN
 from rules.history.moments import Moment
 from rules.history.statements import LogCut
 from rules.narrow.assemble import Fact, Surroundings
-from rules.replay import ClockOffset
+from rules.replay import Clocks
 from rules.settings import Setting, SettingOrigin, settings_of
 from tests.lab.sample_histories import histories
 
@@ -22,10 +22,9 @@ pytestmark = pytest.mark.slow
 
 SPAN = Span(source="s", start=0, end=1)
 NAME = "min.insync.replicas"
-ALIGNED = {
-    "controller": ClockOffset(clock="controller", reference="controller", milliseconds=0, spread=0, pairs=0),
-    "broker 1": ClockOffset(clock="broker 1", reference="controller", milliseconds=100_000, spread=0, pairs=3),
-}
+ALIGNED = Clocks(
+    reference="controller", most={("controller", "broker 1"): 101_000, ("broker 1", "controller"): -99_000}
+)
 
 
 def of_topic(value: str | None, since: int) -> Setting:

@@ -21,12 +21,9 @@ from rules.narrow.assemble import Fact, Surroundings
 from rules.replicas.coordinators import Coordinators
 from rules.replicas.partition_counts import counts_of
 from rules.settings import (
-    BROKER_EPOCH,
     BROKER_NAMES,
     BROKER_STATE,
-    CONTROLLER_EPOCH,
     DYNAMIC,
-    INCARNATION,
     INTER_BROKER_PROTOCOL,
     KAFKA_VERSION,
     METADATA_VERSION,
@@ -46,7 +43,6 @@ _STATES: Final[Mapping[str, str]] = {
 }  # fmt: skip
 _SERVERS: Final = ("KafkaServer", "BrokerServer")
 """What a broker's own part of the process calls itself: a controller or another part in it stops by itself."""
-_MEMBERSHIPS: Final = ("broker-registering", "broker-registered", "controller-elected")
 _CREATION: Final = "replica-created"
 _CONFIGURED: Final = ("topic-configured", "broker-configured")
 _IN_MAP: Final = re.compile(r"\w*Map\((?P<scala>.*)\)|\{(?P<java>.*)\}|(?P<kraft>.*)", re.DOTALL)
@@ -55,8 +51,8 @@ _NAMES: Final = {sign: re.compile(rf"(?:^|, ?)([a-z][a-z0-9.\-]{{1,100}}){sign}"
 _PROPERTY: Final = re.compile(r"([a-z][a-z.]{1,100})(=| -> )(\[[^\]]{0,200}\]|[^,]{0,200})")
 _DETAIL_LIMIT: Final = 1000
 """What is as long was cut short."""
-OF_BROKERS: Final = (*_VERSIONS, *_STATES, *_MEMBERSHIPS, _CREATION, *_CONFIGURED)
-"""Kinds of events that tell a version, whether and as what a broker runs, or settings."""
+OF_BROKERS: Final = (*_VERSIONS, *_STATES, _CREATION, *_CONFIGURED)
+"""Kinds of events that tell a version, whether a broker runs, or settings."""
 _BROKER_OR_ALL: Final = re.compile(r"[0-9]{0,9}")
 
 
@@ -138,19 +134,6 @@ def of_releases(events: Iterable[BrokerEvent]) -> Iterator[Setting]:
             yield _of_broker(event, _VERSIONS[event.kind], event.detail)
         elif event.kind in _STATES and event.component in _SERVERS:
             yield _of_broker(event, BROKER_STATE, _STATES[event.kind])
-        elif event.kind in _MEMBERSHIPS:
-            yield from (_of_broker(event, *told) for told in _membership(event))
-
-
-def _membership(event: BrokerEvent) -> Iterator[tuple[str, str]]:
-    """As what a broker's process registers or is registered by its own word, or leads as ZooKeeper's controller."""
-    own = event.component == "BrokerLifecycleManager"
-    if event.kind == "broker-registering" and own and event.detail:
-        yield INCARNATION, event.detail
-    if event.kind == "broker-registered" and own and event.broker_epoch is not None:
-        yield BROKER_EPOCH, str(event.broker_epoch)
-    if event.kind == "controller-elected" and event.component == "Controller" and event.epoch is not None:
-        yield CONTROLLER_EPOCH, str(event.epoch)
 
 
 def _of_broker(event: BrokerEvent, name: str, value: str) -> Setting:

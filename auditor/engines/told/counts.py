@@ -1,15 +1,15 @@
-"""How many partitions topics have, each step in which one grew, on which racks brokers are, and as what they run."""
+"""How many partitions topics have, each step in which one grew, and on which racks brokers are."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from parsers.provenance import row_span
 from parsers.tables import Description
-from parsers.tables.metadata import BrokerChange, MetadataChange, QuorumChange
+from parsers.tables.metadata import BrokerChange, MetadataChange
 from rules.replicas.partition_counts import PartitionCount, ToldBy
 from rules.replicas.racks import RACK
-from rules.settings import BROKER_EPOCH, INCARNATION, QUORUM_LEADER, Setting
+from rules.settings import Setting
 
 
 def counts_in(changes: Iterable[MetadataChange], told_by: ToldBy = "metadata") -> Iterator[PartitionCount]:
@@ -78,37 +78,3 @@ def racks_in(changes: Iterable[BrokerChange]) -> Iterator[Setting]:
                 clock="controller",
                 span=row_span(change),
             )
-
-
-def registrations_in(
-    changes: Iterable[BrokerChange], written: Callable[[int | None], int | None]
-) -> Iterator[Setting]:
-    """As what brokers' processes are recorded; a snapshot tells of none when that was.
-
-    A process had begun by when its incarnation was `written`. It learns of its broker epoch after the record's time.
-    """
-    for change in changes:
-        begun = INCARNATION, change.incarnation_id, written(change.offset)
-        recorded = BROKER_EPOCH, change.broker_epoch, change.time
-        for name, value, since in (begun, recorded) if change.kind == "registered" else ():
-            if value is not None:
-                yield _recorded(name, str(value), since, change)
-
-
-def quorum_leaders_in(changes: Iterable[QuorumChange]) -> Iterator[Setting]:
-    """Which nodes led the quorum: each has its own clock."""
-    for change in changes:
-        if change.leader is not None:
-            yield _recorded(QUORUM_LEADER, str(change.leader), change.time, change)
-
-
-def _recorded(name: str, value: str, since: int | None, change: BrokerChange | QuorumChange) -> Setting:
-    return Setting(
-        name=name,
-        value=value,
-        origin="registration",
-        broker=change.node if isinstance(change, BrokerChange) else None,
-        since=since,
-        clock="controller",
-        span=row_span(change),
-    )

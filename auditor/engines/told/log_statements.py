@@ -13,8 +13,9 @@ from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.broker_logs import Speech, is_nobodys, read_broker_log, read_stretch
 from auditor.engines.told.broker_settings import OF_BROKERS, Printed, changed, of_changes, of_files, of_log
-from auditor.engines.told.counts import counts_in, quorum_leaders_in, racks_in, registrations_in
+from auditor.engines.told.counts import counts_in, racks_in
 from auditor.engines.told.fetched import ByColumns
+from auditor.engines.told.memberships import OF_MEMBERSHIPS, memberships_in, quorum_leaders_in, registrations_in
 from auditor.engines.told.metadata import metadata_history_of
 from auditor.engines.told.requests import of_trace, trace_begins
 from auditor.engines.told.session_ends import broken_in, of_followers, of_the_log
@@ -201,8 +202,9 @@ def _events(speeches: Iterable[Speech], heard: _Heard) -> Iterator[Named]:
             own.refusals.extend(part.refusals)
             own.names.update(named_in(part.events))
             own.broken.extend(broken_in(part.events))
-            events = from_arrow(spoken_of(part.events, OF_BROKERS), BrokerEvent)
+            events = from_arrow(spoken_of(part.events, (*OF_BROKERS, *OF_MEMBERSHIPS)), BrokerEvent)
             own.settings.extend(changed(of_log(events, part.settings), last))
+            own.settings.extend(memberships_in(events))
             named.extend(of_events(events))
         printed = last
         heard.take(own)

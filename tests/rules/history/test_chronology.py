@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from parsers.provenance import Span
 from rules.history.chronology import in_order
-from rules.history.clocks import clock_offsets
+from rules.history.clocks import clocks_of
 from rules.history.milestones import milestones
 from rules.history.moments import Moment
 from rules.history.statements import statement
@@ -54,7 +54,7 @@ def test_a_clock_that_nothing_aligns_moves_no_restart_beyond_its_brokers_roles(s
 
 def test_epochs_put_milestones_in_order_where_clocks_are_only_estimated() -> None:
     moments = [said("leader-starts", 2, 1000, epoch=5, offset=3), said("leader-starts", 3, 400, epoch=6, offset=4)]
-    assert [milestone.epoch for milestone in milestones(moments, clock_offsets(moments))] == [5, 6]
+    assert [milestone.epoch for milestone in milestones(moments, clocks_of(moments).offsets)] == [5, 6]
 
 
 def test_a_controllers_clock_that_nothing_aligns_places_no_restart() -> None:

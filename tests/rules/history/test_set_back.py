@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from parsers.provenance import Span
-from rules.history.clocks import clock_offsets
+from rules.history.clocks import clocks_of
 from rules.history.drafts import altered
 from rules.history.last_life import of_the_last_life
 from rules.history.moments import Moment, ordered
@@ -83,9 +83,9 @@ def test_fetches_that_somebody_wrote_down_are_in_no_order() -> None:
 
 
 def test_a_clock_that_was_set_back_dates_nothing_on_another() -> None:
-    others = [replace(moment, clock="broker 2", witness=2, broker=2, time=10 * HOUR) for moment in ROLES]
-    assert {clock.clock for clock in clock_offsets([*ROLES, *others])} == {"broker 1", "broker 2"}
-    assert {clock.clock for clock in clock_offsets([*going_on(ROLES), *others])} == {"broker 2"}
+    fetch = statement("fetched", clock="broker 2", witness=2, broker=1, epoch=1, time=11 * HOUR, span=ROLES[0].span)
+    assert set(clocks_of([*ROLES[:2], fetch]).bounds) == {"broker 1", "broker 2"}
+    assert clocks_of([*going_on(ROLES), fetch]).bounds == {}
 
 
 def set_back(moments: Sequence[Moment], broker: int) -> list[Moment]:

@@ -221,7 +221,11 @@ NAMED_LATE = """
     t40000 leads 1 epoch 1 at 4 hw 4
     t60000 leads 2 epoch 2 at 4 hw 4
     t61000 follows 1 epoch 2 at 4 hw 4 from 2
+    t70000 leads 1 epoch 3 at 4 hw 4
+    t70500 follows 2 epoch 3 at 4 hw 4 from 1
+    t71000 fetch 2@4 from 1 hw=4 epoch 3
 """
+"""Broker 2 follows before it fetches: its clock is not so far behind that the election may come before the loading."""
 
 
 @pytest.mark.parametrize(("before", "latest"), [("t20000 loads 1 at 4", 1), ("t20000 keeps 1 at 4", None)])

@@ -9,8 +9,10 @@ import pytest
 from parsers.provenance import Span
 from rules.chronicle.chronicle import Chronicle
 from rules.evidence import METADATA_TOPIC, PartitionEvidence
-from rules.history.clocks import ClockOffset, clock_offsets, translated
+from rules.history.clocks import clocks_of
+from rules.history.drafts import altered
 from rules.history.moments import Moment
+from rules.history.statements import times_of
 from rules.history.terms import in_terms
 from rules.replay import Replay, Told
 from rules.settings import KAFKA_VERSION, NO_SETTINGS, Setting, settings_of
@@ -126,29 +128,12 @@ def test_without_the_metadata_log_nobody_is_surely_in_sync() -> None:
     assert any("the ISR at the beginning" in missing.evidence for missing in found.missing)
 
 
-def later(moment: Moment, by: int) -> Moment:
-    last = None if moment.last_time is None else moment.last_time + by
-    return replace(moment, time=None if moment.time is None else moment.time + by, last_time=last)
-
-
-def test_a_clock_an_hour_ahead_is_found_and_changes_no_answer_of_its_own_leader() -> None:
+def test_a_clock_an_hour_ahead_changes_no_answer_of_its_own_leader() -> None:
     evidence = histories("clean_mixed")["orders", 0]
-    hour = 3_600_000
-    moved = [later(m, hour) if m.clock == "broker 2" else m for m in evidence.moments]
-    offsets = {offset.clock: offset.milliseconds for offset in clock_offsets(moved)}
-    assert abs(offsets["broker 2"] - hour) < 1000
-    assert abs(offsets["broker 3"]) < 1000
+    late = [altered(m, **{name: at + 3_600_000 for name, at in times_of(m).items()}) for m in evidence.moments]
+    moved = [other if m.clock == "broker 2" else m for m, other in zip(evidence.moments, late, strict=True)]
+    assert clocks_of(moved).offset("broker 2").stands_apart
     assert all(told.standing == "inside" for told in without(evidence, moved).told if told.observed is not None)
-
-
-def test_a_time_brought_from_one_clock_to_another_may_err_as_far_as_both_estimates() -> None:
-    offsets = {
-        clock: ClockOffset(clock=clock, reference="broker 2", milliseconds=ahead, spread=spread, pairs=8)
-        for clock, ahead, spread in (("broker 1", 19_800_000, 97), ("broker 3", -17_995_000, 4_900))
-    }
-    # Broker 3's clock may stand 4 900 ms off its estimate, and broker 1's, whose events lie close, 1 000 ms.
-    middle = 17_995_000 + 19_800_000
-    assert translated(0, "broker 3", "broker 1", offsets) == (middle - 5_900, middle + 5_900)
 
 
 DRAWING = """

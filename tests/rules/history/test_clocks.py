@@ -1,0 +1,156 @@
+"""Causes and effects that bound clocks: the truth lies within, and what is left out only widens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import combinations, permutations
+from typing import Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from auditor.engines.told.metadata import BatchTimes
+from rules.evidence import METADATA_TOPIC, PartitionEvidence
+from rules.history.causes import Precedence, precedences
+from rules.history.clocks import WANDER_MS, ClockOffset, Clocks, clocks_of, closed, estimated, translated
+from rules.history.drafts import altered
+from rules.history.memberships import clocks_told
+from rules.history.moments import Moment
+from rules.history.statements import RoleTaken, times_of
+from rules.settings import settings_of
+from tests.lab.effort import fast_if
+from tests.lab.sample_histories import SAMPLES, histories
+
+CASES: Final = sorted(path.parent.name for path in SAMPLES.glob("*/truth.json"))
+FAST: Final = ("clean_2_8", "epoch_checkpoint_deleted", "lost_pages_hw", "unclean_4x")
+"""One of each: ZooKeeper with and without epochs in requests, a record in the batch of another, a rejoin."""
+NAMES: Final = ("broker 1", "broker 2", "broker 3", "controller")
+HOUR: Final = 3_600_000
+
+
+@st.composite
+def told(draw: st.DrawFn) -> tuple[dict[str, int], list[Precedence]]:
+    """True differences of clocks, and causes with effects that come some time later, as both clocks wrote them."""
+    ahead = {name: draw(st.integers(-HOUR, HOUR)) for name in NAMES}
+    pair = st.lists(st.sampled_from(NAMES), min_size=2, max_size=2, unique=True)
+    found = [
+        Precedence(cause=a, earlier=at + ahead[a], effect=b, later=at + late + ahead[b])
+        for (a, b), at, late in draw(st.lists(st.tuples(pair, st.integers(0, HOUR), st.integers(0, HOUR)), max_size=12))
+    ]
+    return ahead, found
+
+
+@given(told(), st.integers(0, HOUR))
+def test_a_time_lies_where_it_was_on_every_other_clock(case: tuple[dict[str, int], list[Precedence]], at: int) -> None:
+    ahead, found = case
+    clocks = closed(found)
+    for source, target in permutations(NAMES, 2):
+        window = translated(at + ahead[source], source, target, clocks)
+        assert window is None or window[0] <= at + ahead[target] <= window[1]
+        nearest = estimated(at + ahead[source], source, target, clocks)
+        assert (window is None) == (nearest is None)
+        assert window is None or nearest is None or window[0] <= nearest <= window[1]
+
+
+@given(told(), st.data())
+def test_what_is_left_out_only_widens(case: tuple[dict[str, int], list[Precedence]], data: st.DataObject) -> None:
+    _, found = case
+    kept = data.draw(st.lists(st.sampled_from(found), unique_by=id)) if found else []
+    whole, less = closed(found), closed(kept)
+    assert all(whole.most[pair] <= most for pair, most in less.most.items())
+
+
+@given(told(), st.integers(2 * WANDER_MS + 1, HOUR))
+def test_a_clock_that_was_set_is_aligned_with_none(case: tuple[dict[str, int], list[Precedence]], by: int) -> None:
+    """Whatever happened before and after, an effect that was written before its cause leaves both clocks open."""
+    back = Precedence(cause="broker 2", earlier=by, effect="broker 1", later=0)
+    there = Precedence(cause="broker 1", earlier=0, effect="broker 2", later=0)
+    clocks = closed([*case[1], back, there])
+    assert translated(0, "broker 1", "broker 2", clocks) is None
+    assert estimated(0, "broker 2", "broker 1", clocks) is None
+
+
+@cache
+def partitions(case: str) -> Sequence[PartitionEvidence]:
+    return [found for found in histories(case).values() if found.topic != METADATA_TOPIC]
+
+
+def refuse_false(clocks: Clocks) -> None:
+    """Recordings are of one host: all clocks are one."""
+    assert [pair for pair, most in clocks.most.items() if most < WANDER_MS] == []
+
+
+@pytest.mark.parametrize("case", fast_if(FAST.__contains__, CASES))
+def test_no_effect_on_one_host_comes_before_its_cause(case: str) -> None:
+    closed_pairs = 0
+    for evidence in partitions(case):
+        assert [found for found in precedences(evidence.moments) if found.later < found.earlier] == []
+        refuse_false(evidence.clocks)
+        brokers = [clock for clock in evidence.clocks.bounds if clock in NAMES]
+        most = evidence.clocks.most
+        closed_pairs += sum((a, b) in most and (b, a) in most for a, b in combinations(brokers, 2))
+    assert closed_pairs >= len(partitions(case)) / 2
+
+
+@pytest.mark.parametrize("case", ["clean_2_8", "unclean_4x", "fast_failover_kip279"])
+def test_a_log_without_its_head_bounds_nothing_falsely(case: str) -> None:
+    """A broker that is started again takes its role again: that line is no cause of what came before it."""
+    for evidence in partitions(case):
+        for clock in {moment.clock for moment in evidence.moments}:
+            for head in [m for m in evidence.moments if m.clock == clock and isinstance(m, RoleTaken)]:
+                rest = [m for m in evidence.moments if m.clock != clock or (m.time or 0) >= (head.time or 0)]
+                assert [found for found in precedences(rest) if found.later < found.earlier] == []
+
+
+def moved(moments: Sequence[Moment], clock: str, by: int) -> list[Moment]:
+    late = [altered(m, **{name: at + by for name, at in times_of(m).items()}) for m in moments]
+    return [other if m.clock == clock else m for m, other in zip(moments, late, strict=True)]
+
+
+@pytest.mark.parametrize("by", [-5 * HOUR, 40_000, HOUR])
+def test_a_clock_that_stands_apart_is_found(by: int) -> None:
+    evidence = histories("unclean_4x")["pay", 0]
+    told = [
+        replace(each, since=(each.since or 0) + by) if each.clock == "broker 2" else each
+        for each in evidence.settings.statements
+    ]
+    clocks = clocks_told(moved(evidence.moments, "broker 2", by), settings_of(told))
+    offset = clocks.offset("broker 2")
+    assert offset.least is not None
+    assert offset.most is not None
+    assert offset.least <= by <= offset.most <= offset.least + 4 * WANDER_MS
+    assert offset.stands_apart
+    assert abs(offset.milliseconds - by) <= 2 * WANDER_MS
+    assert clocks.offset("broker 3").milliseconds == 0
+
+
+def test_a_clock_that_was_set_amid_its_logs_is_aligned_with_none() -> None:
+    evidence = histories("unclean_4x")["pay", 0]
+    half = sorted(m.time for m in evidence.moments if m.time is not None)[len(evidence.moments) // 2]
+    late = [m for m in evidence.moments if (m.time or 0) > half]
+    clocks = clocks_of([*(m for m in evidence.moments if (m.time or 0) <= half), *moved(late, "broker 2", HOUR)])
+    assert clocks.bounds["broker 2"] > 0
+    assert [pair for pair in clocks.most if "broker 2" in pair] == []
+
+
+def test_a_record_may_be_written_after_the_time_of_its_batch() -> None:
+    batches = BatchTimes(offsets=(0, 4, 9, 12), times=(100, 150, 140, 200), epochs=(1, 1, 1, 2))
+    assert [batches.written(offset) for offset in (0, 3, 4, 9, 12, None)] == [150, 150, None, None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "words", "shift"),
+    [
+        (-540, 510, "between -540 and +510 ms against controller, by 4 causes and effects", 0),
+        (3_599_000, 3_601_000, "between +3599000 and +3601000 ms against controller, by 4 causes and effects", HOUR),
+        (None, -HOUR, "at most -3600000 ms against controller, by 4 causes and effects", -HOUR),
+        (-HOUR, None, "at least -3600000 ms against controller, by 4 causes and effects", 0),
+        (None, None, "not aligned with controller", 0),
+    ],
+)
+def test_what_is_known_of_a_clock_is_said(least: int | None, most: int | None, words: str, shift: int) -> None:
+    offset = ClockOffset(clock="broker 1", reference="controller", least=least, most=most, bounds=4)
+    assert (offset.words, offset.milliseconds) == (words, shift)
