@@ -14,7 +14,8 @@ from parsers.provenance import Source
 from parsers.segment import scan
 from parsers.segment.first_batch import FirstBatch, first_batch
 from parsers.tables import Refusal
-from rules.replicas.exchanged import Exchanged, HeldFolder, exchanged
+from rules.replicas.exchanged import Exchanged, exchanged
+from rules.replicas.held_folder import HeldFolder
 
 Place = tuple[str | None, str | None, int | None]
 """A log dir, and a partition in it."""

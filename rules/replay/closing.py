@@ -25,6 +25,8 @@ from rules.settings import STOPPED, STOPPING, Setting
 
 States = Callable[[int], Sequence[Setting]]
 """What a broker told of its starts and stops, in their order."""
+SAVED: Final = "producer-state-saved"
+"""At an orderly stop too: a snapshot of producers is named after the log's end."""
 CRASHED: Final = ("stopped", "crashed")
 """Copied so, by word: each file of a log is as its broker left it."""
 
@@ -202,15 +204,16 @@ class _LastRoles:
         since = max((window[1] for window in windows if window is not None), default=0)
         asked = (
             m for m in end.reign.rows
-            if m.kind == "fetched" and m.broker == broker and accepted(m) and not m.doubtful and (m.time or 0) > since
-            and m.term == end.epoch
+            if m.kind == "fetched" and m.broker == broker and accepted(m) and not m.doubtful and m.term == end.epoch
+            # Of several that ask the same, the last one may alone have come after it.
+            and (m.last_time or m.time or 0) > since
         )  # fmt: skip
         return max(asked, key=lambda m: m.offset or 0, default=None)
 
 
 def _last_word(own: Sequence[Moment]) -> Moment | None:
     """What the broker told last of its log's end; of two statements of one instant the lower one."""
-    ends = ((m, None if m.doubtful else own_log_end(m)) for m in own)
+    ends = ((m, None if m.doubtful else m.end_offset if m.kind == SAVED else own_log_end(m)) for m in own)
     telling = [(m, end) for m, end in ends if m.kind in DISTURBED or end is not None]
     last = [(m, end) for m, end in telling if m.time == telling[-1][0].time]
     if any(end is None for _, end in last):
@@ -224,9 +227,10 @@ _TOLD_WHEN: Final = {
     "truncated": "after a cut",
     "truncation-kept": "when it cut nothing",
     "log-loaded": "when it loaded its log",
+    SAVED: "when it saved what it knew of its producers",
 }
 
 
 def _its_word(moment: Moment) -> Bound:
-    offset = own_log_end(moment) or 0
+    offset = (moment.end_offset if moment.kind == SAVED else own_log_end(moment)) or 0
     return at_least(offset, f"broker {moment.broker} told its log end {offset} itself {_TOLD_WHEN[moment.kind]}")

@@ -15,7 +15,7 @@ from rules.history.clocks import Clocks, translated
 from rules.history.leaders_word import told_as_leader, watermark_told
 from rules.history.moments import Moment, gives_role
 from rules.history.statements import Fetched, LogCut, LogEvent, RoleTaken
-from rules.replay.closing import Closing, Unclosed
+from rules.replay.closing import SAVED, Closing, Unclosed
 from rules.replay.reign.own_words import CUTS
 from rules.replicas.replica import Replica
 
@@ -178,7 +178,7 @@ def _perhaps_cut(load: LogEvent) -> Silence:
 
 def _told_before_a_cut(known: PartitionPast, closing: Closing) -> bool:
     """Whether a follower told its log end before it met a leader that had begun below."""
-    if closing.proof is None or closing.proof.kind not in ("follower-starts", "log-loaded"):
+    if closing.proof is None or closing.proof.kind not in ("follower-starts", "log-loaded", SAVED):
         return False
     if closing.proof.term is not None and closing.proof.term >= closing.epoch:
         return False

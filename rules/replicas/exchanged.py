@@ -2,94 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal, Protocol
+from typing import Literal
 
-Partition = tuple[str, int]
-
-
-class Beginning(Protocol):
-    """The batch with which a segment begins."""
-
-    @property
-    def fingerprint(self) -> bytes:
-        """What every replica of it has."""
-        ...
-
-    @property
-    def base_offset(self) -> int:
-        """Its first offset."""
-        ...
-
-    @property
-    def written(self) -> tuple[int, ...]:
-        """What a cleaner leaves of it as it was written."""
-        ...
-
-    @property
-    def whole(self) -> bool:
-        """Whether no cleaner has taken a record out of it."""
-        ...
-
-
-def never_one(left: Beginning, right: Beginning) -> bool:
-    """Whether two batches of one offset were never the same one, whatever a cleaner took out of either."""
-    if left.base_offset != right.base_offset:
-        return False
-    return left.written != right.written or (left.whole and right.whole and left.fingerprint != right.fingerprint)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class HeldFolder:
-    """One broker's folder of a partition: what its name makes of it, and what it shows of the log in it."""
-
-    topic: str
-    partition: int
-    broker: int
-    path: str
-    topic_id: str | None
-    heads: Mapping[int, Beginning]
-    """First batches by the offsets after which their segments are named."""
-    empty: bool = False
-    """Whether it holds no batch, and never held one."""
-    stopped: bool = False
-    """Whether its broker stopped in order."""
-    end: int | None = None
-    """Where its log ends, as far as that is seen without reading much of it."""
-    told_end: int | None = None
-    """Up to where its broker told that this partition's log is flushed: at an orderly stop it is the log's end."""
-
-    @property
-    def of(self) -> Partition:
-        """The partition whose name the folder bears."""
-        return self.topic, self.partition
-
-    def alike(self, other: HeldFolder) -> bool:
-        """Whether some segment of the two begins with the same batch."""
-        return any(self.heads[base].fingerprint == other.heads[base].fingerprint for base in self._shared(other))
-
-    def apart(self, other: HeldFolder) -> bool:
-        """Whether the two were never copies of one log: none of their segments begins alike, and some cannot have."""
-        shared = self._shared(other)
-        return not self.alike(other) and any(never_one(self.heads[base], other.heads[base]) for base in shared)
-
-    def may_be_a_peer(self, other: HeldFolder) -> bool:
-        """Whether the two may be of one life of their topic; of another life every batch differs."""
-        return None in (self.topic_id, other.topic_id) or self.topic_id == other.topic_id
-
-    def fits(self, end: int, told: int | None) -> bool:
-        """Whether a log of this broker that ends at `end` can be the one of which it told `told`."""
-        return told is None or (end == told if self.stopped else end >= told)
-
-    def _shared(self, other: HeldFolder) -> Iterable[int]:
-        return self.heads.keys() & other.heads.keys()
-
+from rules.replicas.held_folder import EndOf, HeldFolder, Partition
 
 Told = Literal["its ends", "the others' ends", "a third broker", "nothing"]
-EndOf = Callable[[HeldFolder], int | None]
-"""Where the log in a folder ends, however much of it must be read to see it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,14 +199,21 @@ def _copied_over(
     for folder in folders:
         for base, head in folder.heads.items():
             by_head.setdefault((base, head.fingerprint, folder.topic_id), []).append(folder)
+
+    def alike_to(folder: HeldFolder) -> Iterator[HeldFolder]:
+        for base, head in folder.heads.items():
+            yield from by_head[base, head.fingerprint, folder.topic_id]
+
     for folder in folders:
         own = [p for p in by_place[folder.of] if p is not folder and folder.may_be_a_peer(p)]
         peers = [p for p in own if (p.of, p.broker) not in aside]
-        if (folder.of, folder.broker) in aside or not any(folder.apart(p) for p in peers):
+        if (folder.of, folder.broker) in aside or not peers or any(folder.alike(peer) for peer in peers):
             continue
-        if any(folder.alike(peer) for peer in peers):
-            continue
-        alike = {id(f): f for b, h in folder.heads.items() for f in by_head[b, h.fingerprint, folder.topic_id]}
+        alike = {id(f): f for f in alike_to(folder)}
+        if not any(folder.apart(p) for p in peers):
+            # A cleaner may have made beginnings differ. Partitions that were written alike are so on the others too.
+            apart = {f.of for f in alike.values()} - {f.of for p in peers for f in alike_to(p)}
+            alike = {key: f for key, f in alike.items() if f.of in apart and folder.doubles(f, end_of)}
         others = [f for f in alike.values() if f.of != folder.of and (f.of, f.broker) not in aside]
         settled = [f for f in others if _in_its_place(f, [p for p in by_place[f.of] if p is not f])]
         if settled:

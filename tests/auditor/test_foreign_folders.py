@@ -184,6 +184,16 @@ def test_a_broker_that_has_one_of_both_alone_tells_it(tmp_path: Path) -> None:
     assert answers(yard)[0] == [("LOG007", (1,))]
 
 
+def test_a_folder_whose_beginning_a_cleaner_took_is_asked_where_it_was_copied_over_another(tmp_path: Path) -> None:
+    """No batch shows that the two logs were never one. But one broker has the same one twice, and no other has."""
+    dump = copied("clean_1_1", tmp_path / "dump", logs=True)
+    shutil.rmtree(dump / "broker-1/data/state-1")
+    shutil.copytree(dump / "broker-1/data/state-0", dump / "broker-1/data/state-1")
+    report = audited(dump)
+    assert (report.verdict, [f for f in report.violations if f.severity > Severity.INFO]) == ("unknown", [])
+    assert foreign(report) == {("state", 1, 1)}
+
+
 def test_partitions_that_were_written_alike_are_in_their_places(tmp_path: Path) -> None:
     """One's beginning was cleaned on some brokers, the other's on others; a log that parted is no other partition's."""
     yard = Yard(tmp_path)

@@ -48,6 +48,24 @@ def test_logs_that_all_brokers_lost_without_a_word_on_disk(clean: Path, how: str
     assert (told.verdict == "violated") is bool(how)
 
 
+@pytest.mark.parametrize("logs", ["kafka-request.log", "nothing"])
+@pytest.mark.parametrize(("marked", "how"), [(True, ""), (False, ""), (False, "stopped")])
+def test_an_end_that_one_broker_lost_is_told_or_asked(clean: Path, logs: str, how: str, *, marked: bool) -> None:
+    """Its fetches, or the snapshot of its producers that it took when it stopped, tell where its log ended then."""
+    data = clean / "broker-2/data"
+    log = data / "orders-1" / f"{0:020d}.log"
+    log.write_bytes(log.read_bytes()[:-9])
+    for file in clean.glob(f"*/logs/{logs}"):
+        file.unlink()
+    if not marked:
+        (data / ".kafka_cleanshutdown").unlink()
+    report = audited(clean, **({"copied": how} if how else {}))
+    told = [finding for finding in report.findings if finding.rule == "LEO001" and finding.brokers == (2,)]
+    assert [(f.topic, f.partition, f.start_offset, f.end_offset) for f in told] == [("orders", 1, 380, 400)]
+    assert [f.verdict for f in told] == ["violated" if marked or how else "undecided"]
+    assert report.verdict == ("findings" if marked or how else "unknown")
+
+
 def test_partitions_whose_folders_no_broker_has(clean: Path) -> None:
     for data in brokers(clean):
         claim(data, None)
