@@ -10,8 +10,8 @@ from rules.chronicle.deposed import AnsweredAfter, Deposed, answered_after
 from rules.evidence import Chronicle, PartitionEvidence, Replica
 from rules.facts.stretch import EpochRun
 from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
+from rules.replicas.alone import stands_alone
 from rules.rule import rule
-from rules.zoom.compare import stands_alone
 
 
 @rule(

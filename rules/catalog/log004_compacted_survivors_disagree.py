@@ -33,9 +33,8 @@ def compacted_survivors_disagree(evidence: PartitionEvidence) -> Iterator[Violat
 
     Proves
     ------
-    A reader of this replica misses keys, or gets older values, which others serve as they were last written. Whether
-    they were lost, or a cleaner took them for a later record that was cut off since, the message says as far as it
-    is known.
+    A reader of this replica misses keys, or gets older values, which others serve as they were last written. They
+    were lost, or a cleaner took them for a later record that was cut off since. The message says what is known of it.
 
     Undecided when
     --------------

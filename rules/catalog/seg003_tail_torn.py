@@ -8,7 +8,8 @@ from typing import Final
 from parsers.tables import BatchHeader, OffsetCheckpoint, Refusal
 from rules.evidence import PartitionEvidence, Replica
 from rules.facts.stretch import UNOPENED, UnreadBytes
-from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.finding import Exhibit, Severity, Undecided, Violation, offsets_told
+from rules.replicas.remote_head import RemoteHead, remote_head
 from rules.rule import rule
 
 NAMED: Final = 4
@@ -38,7 +39,8 @@ def tail_torn(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     The recovery point is not known; the tail is then reported as information. A segment that was
     not copied, that could not be opened, or in whose place something else stands leaves the log open.
     So do first segments that nobody tells to be deleted, where the leader-epoch-checkpoint begins before the log. Of
-    formats without epochs, the broker's log or a checkpoint tells it. So do later ones where an index, a snapshot, a
+    formats without epochs, the broker's log or a checkpoint tells it. What may lie in remote storage is named. It leaves
+    the verdict open where no `__remote_log_metadata` here tells of copies of all of it. So do later ones where an index, a snapshot, a
     peer's segment or the broker's log tells that one began.
 
     Upheld
@@ -51,6 +53,9 @@ def tail_torn(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     broker 1 0000|~ ; recovery 6
     broker 2 000000|
     """
+    head = remote_head(evidence)
+    if head is not None:
+        yield _remote(head)
     for replica in evidence.current:
         yield from _unopened(replica)
         for unread in replica.log.unread:
@@ -73,6 +78,26 @@ def tail_torn(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
                 },
                 exhibits=(Exhibit(span=unread.span, role="bytes that are no batch"),),
             )
+
+
+def _remote(head: RemoteHead) -> Undecided:
+    """What remote storage alone holds; the verdict stays open where nothing tells that it does."""
+    if not head.untold:
+        what = offsets_told(head.start_offset, head.end_offset)
+        return Undecided(
+            reason=f"no disk here holds {what}. Remote storage has copies by __remote_log_metadata, which were not read",
+            missing="what remote storage has of it",
+            blocking=False,
+        )
+    what = " and ".join(offsets_told(*each) for each in head.untold[:NAMED])
+    told = "__remote_log_metadata here tells of no copy" if head.notes else "nothing here tells of a copy"
+    return Undecided(
+        reason=f"no disk here holds {what}, and {told} in remote storage. Nothing tells of a deletion",
+        missing="all of __remote_log_metadata, or the first segments",
+        brokers=head.brokers,
+        start_offset=head.untold[0][0],
+        end_offset=head.untold[-1][1],
+    )
 
 
 def _doubtful(evidence: PartitionEvidence, replica: Replica) -> bool:

@@ -9,9 +9,9 @@ from parsers.provenance import Span
 from rules.evidence import CRASHED, PartitionEvidence
 from rules.facts.stretch import UnreadBytes
 from rules.replicas.never_cleaned import never_cleaned_from
+from rules.replicas.remote_head import first_held, may_lie_remotely
 from rules.replicas.replica import Replica
 from rules.replicas.starts import known_starts
-from rules.settings import REMOTE_STORAGE, REMOTE_SYSTEM
 
 
 def with_absent_segments(evidence: PartitionEvidence) -> PartitionEvidence:
@@ -38,13 +38,11 @@ def _head(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes
 
     Where nobody tells that the log start moved so far, segments were not copied or are gone.
     """
-    named, held = replica.segments[0].base_offset, replica.log.first_offset
-    first = named if held is None else min(named, held)
+    first = first_held(replica)
     known = min(known_starts(replica, evidence), key=lambda start: start.offset, default=None)
     if replica.state != "current" or known is None or known.offset >= first:
         return
-    lies_remotely = _may_lie_remotely(replica, first, evidence)
-    if not lies_remotely and not _is_deleted(replica, known.offset, first, evidence):
+    if not may_lie_remotely(replica, first, evidence) and not _is_deleted(replica, known.offset, first, evidence):
         yield _absent(replica, known.offset, first, f"a segment for where {known.teller}")
 
 
@@ -61,21 +59,6 @@ def _is_deleted(replica: Replica, begins: int, first: int, evidence: PartitionEv
     told = [move.log_start_offset or 0 for move in moves if live or move.broker == replica.broker]
     told += [peer.file_chain[0].start_offset for peer in evidence.current if live and peer.file_chain]
     return max(told, default=0) >= first
-
-
-def _may_lie_remotely(replica: Replica, first: int, evidence: PartitionEvidence) -> bool:
-    """Whether what comes before the first segment may lie in remote storage, and nowhere else.
-
-    Only of a topic that is kept there does the checkpoint of log starts name offset 0.
-    """
-    settings = evidence.settings
-    if evidence.remote_copies:
-        return first <= max(copy.end_offset for copy in evidence.remote_copies)
-    of_topic = {each.value for rank in settings.told(evidence.topic, replica.broker, REMOTE_STORAGE) for each in rank}
-    system = settings.in_force(None, replica.broker, REMOTE_SYSTEM)
-    if of_topic or (system is not None and system.value == "false"):
-        return "true" in of_topic
-    return replica.log_start_claim is not None and replica.log_start_claim.offset == 0
 
 
 def _amid(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes]:

@@ -56,13 +56,7 @@ def unequal_buckets(left: Replica, right: Replica) -> tuple[int, ...]:
     return tuple(sorted(bucket for bucket in ours.keys() | theirs.keys() if ours.get(bucket) != theirs.get(bucket)))
 
 
-def stands_alone(replica: Replica, evidence: PartitionEvidence) -> bool:
-    """Whether its log has no batch of any other replica's: it may be another partition's, under this one's name."""
-    others = evidence.followers_of(replica)
-    return bool(others) and not any(_shares_a_batch(replica, other) for other in others)
-
-
-def _shares_a_batch(left: Replica, right: Replica) -> bool:
+def shares_a_batch(left: Replica, right: Replica) -> bool:
     """Whether any stretch of their shared range is alike in both, so that they are logs of one partition."""
     start, end = shared_range(left, right)
     buckets = {digest.bucket for digest in (*left.log.digests, *right.log.digests)}

@@ -196,18 +196,31 @@ def test_a_peer_whose_log_begins_later_explains_the_head_of_a_copy_taken_live(tm
     assert yard.undecided() == []
 
 
-@pytest.mark.parametrize(("system", "asked"), [("true", []), ("false", [("SEG003", (1,)), ("SEG003", (2,))])])
+REMOTELY = [("SEG003", (1, 2))]
+"""One question of the partition: nobody tells of the copies in remote storage."""
+
+
+@pytest.mark.parametrize(("system", "asked"), [("true", REMOTELY), ("false", [("SEG003", (1,)), ("SEG003", (2,))])])
 def test_a_log_start_of_0_on_disk_tells_of_remote_storage_where_there_may_be_one(
     system: str, asked: list[object], tmp_path: Path
 ) -> None:
     yard = Yard(tmp_path)
     for broker in (1, 2):
         yard.broker(broker, LOG[3:], epochs=HEADLESS, start=0)
-    assert yard.undecided() == []
+    assert yard.undecided() == REMOTELY
     for broker in (1, 2):
         properties = tmp_path / yard.cluster / f"broker-{broker}/server.properties"
         properties.write_text(f"node.id={broker}\nremote.log.storage.system.enable={system}\n")
     assert yard.undecided() == asked
+
+
+def test_a_log_start_of_0_tells_nothing_where_another_broker_wrote_none_down(tmp_path: Path) -> None:
+    """Each broker writes down the start of every log that is kept in remote storage too."""
+    yard = Yard(tmp_path)
+    yard.broker(1, LOG)
+    yard.broker(2, LOG[3:], epochs=HEADLESS, start=0)
+    assert [point for point in yard.report().findings if point.rule == "SEG003" and point.brokers == (2,)]
+    assert yard.report().verdict == "unknown"
 
 
 def test_a_log_start_to_which_a_client_had_records_deleted_does_not(tmp_path: Path) -> None:

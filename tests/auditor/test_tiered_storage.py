@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from dumps_at_hand import SAMPLES, audited
+from dumps_at_hand import copied as a_copy
 
 from auditor.config import ConfigError
 from auditor.report.bill import sentence
@@ -21,6 +23,7 @@ from parsers.internal_topics import InternalRecord, remote_segments
 from parsers.provenance import Origin, Span
 from rules.finding import Severity
 from rules.replicas.remote import RemoteCopy, by_epoch, of_the_topic
+from tests.hostile.mutators import batches_of
 from tests.lab.sample_reports import report_on
 
 CLEAN, LOSSY = SAMPLES / "tiered", SAMPLES / "tiered_unclean"
@@ -82,6 +85,45 @@ def test_without_the_brokers_notes_nothing_is_said_of_remote_storage(tmp_path: P
     for folder in sorted(dump.glob("broker-*/data/__remote_log_metadata-0")):
         shutil.rmtree(folder)
     assert "emote storage" not in render(audited(dump))
+
+
+def asked(dump: Path) -> tuple[str, list[str]]:
+    """The verdict, and what is asked of segments."""
+    told = audited(dump)
+    return told.verdict, [point.reason for point in told.coverage.undecided if point.rule == "SEG003"]
+
+
+def without_notes(dump: Path, keep: Callable[[int], bool]) -> Path:
+    """Of the log of remote segments on each broker the entries by their place that are kept."""
+    for path in sorted(dump.glob("broker-*/data/__remote_log_metadata-0/*.log")):
+        content = path.read_bytes()
+        entries = [content[start:end] for start, end in batches_of(content)]
+        path.write_bytes(b"".join(entry for place, entry in enumerate(entries) if keep(place)))
+    return dump
+
+
+def test_what_remote_storage_alone_holds_is_named_and_leaves_the_verdict(tmp_path: Path) -> None:
+    dump = a_copy("tiered", tmp_path / "dump", logs=True)
+    named = "no disk here holds offsets 0–239. Remote storage has copies by __remote_log_metadata, which were not read"
+    assert asked(dump) == ("clean", [named])
+
+
+def test_without_the_brokers_notes_it_is_open_whether_remote_storage_holds_the_beginning(tmp_path: Path) -> None:
+    dump = a_copy("tiered", tmp_path / "dump", logs=True)
+    for folder in sorted(dump.glob("broker-*/data/__remote_log_metadata-0")):
+        shutil.rmtree(folder)
+    verdict, reasons = asked(dump)
+    assert verdict == "unknown"
+    assert reasons[0].startswith("no disk here holds offsets 0–239, and nothing here tells of a copy in remote")
+
+
+def test_what_the_notes_leave_out_is_asked_for(tmp_path: Path) -> None:
+    """Entries of one segment in the middle are not in this copy of the notes."""
+    whole = a_copy("tiered", tmp_path / "dump", logs=True)
+    dump = without_notes(whole, lambda place: place not in (4, 5))
+    verdict, reasons = asked(dump)
+    assert verdict != "clean"
+    assert any("__remote_log_metadata here tells of no copy in remote storage" in reason for reason in reasons), reasons
 
 
 def uvarint(number: int) -> bytes:
