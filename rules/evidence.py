@@ -20,6 +20,7 @@ from rules.protocol.versions import KafkaVersion, parse_kafka_version
 from rules.replay import Clocks, Course, Lag, LeaderRow, Replay, Told, lags, release_at, replay, translated
 from rules.replay.closing import CRASHED, Closing, Unclosed, closings
 from rules.replay.stable import StableLogs
+from rules.replicas.alone import credible
 from rules.replicas.batch_ends import boundaries, next_boundary
 from rules.replicas.compacting import is_compacted
 from rules.replicas.coordinators import NO_COORDINATORS, Coordinators
@@ -139,7 +140,7 @@ class PartitionEvidence:
     @cached_property
     def openings(self) -> Mapping[int, RoleTaken]:
         """Where each epoch began, by its leader's own word or by the logs."""
-        return first_openings(self.moments, self.own_logs)
+        return first_openings(self.moments, credible(self.own_logs))
 
     @cached_property
     def lost_terms(self) -> tuple[LostTerm, ...]:
@@ -161,7 +162,7 @@ class PartitionEvidence:
     def kept_older(self) -> tuple[KeptOlder, ...]:
         """Every epoch that was opened on records of an older epoch than those that were committed there."""
         lost = (term.epoch for term in self.lost_terms)
-        return tuple(openings_on_older_records(self.chronicle, self.current, frozenset(lost)))
+        return tuple(openings_on_older_records(self.chronicle, credible(self.current), frozenset(lost)))
 
     @cached_property
     def epoch_ends(self) -> Mapping[int, EpochReach]:
@@ -172,7 +173,7 @@ class PartitionEvidence:
     @cached_property
     def committed_batches(self) -> tuple[Committed, ...]:
         """Every proof of committed records, in whole batches."""
-        return tuple(committed_batches(self.chronicle, self.own_logs, self.openings))
+        return tuple(committed_batches(self.chronicle, credible(self.own_logs), self.openings))
 
     def told_committed(self, replica: Replica) -> int:
         """How far a replica's records are committed by what was told; 0 where nothing tells, or epochs began anew."""

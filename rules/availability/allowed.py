@@ -131,11 +131,11 @@ def _lost_or_damaged(evidence: PartitionEvidence, broker: int) -> tuple[Span, st
             return lost.opening.span, f"[{lost.start_offset}, {lost.committed.end_offset}), which it lost"
     for log in (replica.log for replica in evidence.current if replica.broker == broker):
         for fault in log.checksum_faults:
-            return fault.span, f"[{fault.base_offset}, {fault.end_offset}), which are damaged"
+            return fault.span, f"[{fault.base_offset}, {fault.end_offset}), damaged by now"
         for unread in log.unread:
             start, end = unread.expected_offset, unread.next_offset
             if start is not None and end is not None and start < end:
-                return unread.span, f"[{start}, {end}), which are damaged"
+                return unread.span, f"[{start}, {end}), damaged by now"
     return None
 
 

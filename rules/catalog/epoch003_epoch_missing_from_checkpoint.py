@@ -25,7 +25,7 @@ from rules.words import numbered
     severity=Severity.HIGH,
     needs=(BatchHeader, EpochEntry),
     law="CacheAgreesWithLog",
-    message="Broker {broker}'s leader-epoch-checkpoint lacks epoch {epoch}, to which {offsets} belong. {signature:.}",
+    message="Broker {broker}'s leader-epoch-checkpoint lacks epoch {epoch}, the epoch of {offsets}. {signature:.}",
     implied_by=("SEG006",),
     bearing=Bearing(
         calls_for="Once another broker leads, let the replica copy its log anew. Before, do not let it lead: it misleads followers."

@@ -110,7 +110,7 @@ def _stands_in_a_log(evidence: PartitionEvidence, deposed: Deposed) -> Violation
     end = deposed.role.offset or 0
     for replica, run in ((r, run) for r in evidence.current for run in r.runs_by_epoch.get(deposed.led, ())):
         sound = replica.cleaned or replica.holds(max(end, run.start_offset), run.end_offset)
-        if run.end_offset > end and sound and not (_denied(replica, run) or stands_alone(replica, evidence)):
+        if run.end_offset > end and sound and not (_denied(replica, run) or stands_alone(replica, evidence.current)):
             why = f"broker {replica.broker} holds them, and its log had ended at {end} when it became a follower"
             shown = Exhibit(span=run.last, role="a batch of the epoch beyond its end")
             return _violation(deposed, max(end, run.start_offset), run.end_offset, why, "certain", shown)

@@ -99,7 +99,7 @@ def _question(shared: Sequence[tuple[Replica, Hole]]) -> Undecided:
 
 def _left_by_no_cleaning(found: NeverCleaned) -> Undecided:
     hole = found.hole
-    nothing = f"broker {found.broker} holds nothing at offsets [{hole.start_offset}, {hole.end_offset})"
+    nothing = f"broker {found.broker} has a hole at offsets [{hole.start_offset}, {hole.end_offset})"
     return Undecided(reason=f"{nothing}, which {found.because}", missing=found.missing, brokers=(found.broker,))
 
 

@@ -51,7 +51,7 @@ def _beyond_its_watermark(replica: Replica) -> tuple[Hole, str, str] | None:
     hole = next((hole for hole in holes(replica) if hole.end_offset > reach), None)
     if claim is None or hole is None:
         return None
-    because = f"reach beyond its high watermark {claim.offset}, where cleaning never goes"
+    because = f"reaches beyond its high watermark {claim.offset}, where cleaning never goes"
     return hole, because, f"broker {replica.broker}'s high watermark as of the end of its log"
 
 
@@ -60,5 +60,5 @@ def _beyond_all_cleaners(replica: Replica, cleaned: int | None) -> tuple[Hole, s
     hole = next((hole for hole in dirty if is_empty(replica, hole)), None)
     if hole is None:
         return None
-    because = f"reach beyond offset {cleaned}, up to which the log was cleaned"
+    because = f"reaches beyond offset {cleaned}, up to which the log was cleaned"
     return hole, because, f"a copy of broker {replica.broker}'s log that holds them"

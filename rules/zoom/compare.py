@@ -56,17 +56,6 @@ def unequal_buckets(left: Replica, right: Replica) -> tuple[int, ...]:
     return tuple(sorted(bucket for bucket in ours.keys() | theirs.keys() if ours.get(bucket) != theirs.get(bucket)))
 
 
-def shares_a_batch(left: Replica, right: Replica) -> bool:
-    """Whether any stretch of their shared range is alike in both, so that they are logs of one partition."""
-    start, end = shared_range(left, right)
-    buckets = {digest.bucket for digest in (*left.log.digests, *right.log.digests)}
-    inside = {bucket for bucket in buckets if start < _end(bucket) and bucket * BUCKET_OFFSETS < end}
-    if inside.difference(unequal_buckets(left, right)):
-        return True
-    ours, theirs = ({identity(batch) for batch in in_range(r.zooms, start, end)} for r in (left, right))
-    return not ours.isdisjoint(theirs)
-
-
 def wanted(evidence: PartitionEvidence) -> tuple[ZoomRequest, ...]:
     """What must be read again before the partition can be judged; a replica's requests are disjoint and ascending."""
     buckets: dict[ReplicaKey, set[int]] = {}

@@ -46,7 +46,7 @@ def test_a_segment_that_no_replica_has_leaves_a_hole_that_no_cleaning_left(tmp_p
     dump = without(dump_of(tmp_path / "dump"), 340, [1, 2, 3])
     assert asked(dump) == [("SEG005", (1,)), ("SEG005", (2,)), ("SEG005", (3,))]
     message = next(f.message for f in audited(dump, topic=TOPIC).findings)
-    assert "holds nothing at offsets 340–359, which reach beyond offset 320" in message
+    assert "has a hole at offsets 340–359, which reaches beyond offset 320" in message
 
 
 def test_where_no_peer_has_a_segment_of_that_name_the_end_of_the_one_before_may_be_gone(tmp_path: Path) -> None:
