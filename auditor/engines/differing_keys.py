@@ -75,6 +75,7 @@ def _enter(row: dict[str, Any], entry: memoryview, origin: Origin, ledger: KeyLe
         offsets = [offset for offset, _, _ in batch.records]
         rows = [(hash(key), offset, deletes) for offset, key, deletes in batch.records if key is not None]
         ledger.batch(span, rows, producer=batch.producer_id if batch.transactional else None)
+        ledger.keyless(offset for offset, key, _ in batch.records if key is None)
     else:
         parsed = decode_entry(entry, origin, span.start, payloads=True)
         if parsed.refusals:
@@ -85,6 +86,7 @@ def _enter(row: dict[str, Any], entry: memoryview, origin: Origin, ledger: KeyLe
         else:
             producer = row["producer_id"] if attributes & _TRANSACTIONAL else None
             ledger.batch(span, _rows(parsed.rows), producer=producer)
+            ledger.keyless(record.offset for record in parsed.rows if record.key is None)
     base = offsets[0] if row["base_offset"] is None and offsets else row["base_offset"]
     if base is not None:
         ledger.held(base, row["last_offset"] + 1, offsets)

@@ -55,7 +55,8 @@ def records_held_by_none(evidence: PartitionEvidence) -> Iterator[Violation | Un
     --------------
     An assigned replica or a file is not here, or nothing tells which brokers are assigned. A broker may have run while
     its files were copied. Where nothing stands in place of the offsets, the files may not have been copied, or the
-    topic was compacted once. Or nothing tells that what was written there was committed.
+    topic was compacted once. Or nothing tells that what was written there was committed. A cleaner's checkpoint may
+    be of an earlier topic of that name.
 
     Upheld
     ------

@@ -16,6 +16,7 @@ from rules.replicas.openings import ON_DISK
 
 Worth = Literal["committed", "acknowledged", "written"]
 UNCOMMITTED: Final = "nothing tells that they were committed"
+ANOTHERS: Final = "what the cleaner wrote down may be of an earlier topic of that name"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +108,11 @@ def _by_its_files(evidence: PartitionEvidence, replica: Replica) -> Iterator[Wor
     for because, end, span in (*(_flushed(replica) if stopped else ()), *_beside(replica)):
         doubt = "" if stopped else UNCOMMITTED
         yield Word(end_offset=end, worth="written", because=because, span=span, broker=broker, doubt=doubt)
+    cleaned = replica.cleaner_offset
+    if cleaned is not None:
+        because = f"the cleaner of broker {broker} had reached offset {cleaned.offset}"
+        end, span = cleaned.offset, cleaned.span
+        yield Word(end_offset=end, worth="written", because=because, span=span, broker=broker, doubt=ANOTHERS)
 
 
 def _flushed(replica: Replica) -> Iterator[tuple[str, int, Span]]:

@@ -31,6 +31,8 @@ class LastRecords:
     """Batches by the places that the rows name."""
     last_hole: int
     """The highest offset below the log's end that holds nothing; -1 for none."""
+    first_keyless: int | None = None
+    """The first record without a key, which a cleaner would have taken; null for none."""
     whole: bool
     """Whether all was read and decoded, and all keys were kept."""
 
@@ -45,6 +47,7 @@ class KeyLedger:
         self._waiting: dict[int, list[tuple[int, int, bool, int]]] = {}
         self._last = pl.DataFrame(schema=_SCHEMA)
         self._hole = -1
+        self._keyless: int | None = None
         self._whole = True
 
     def batch(self, span: Span, rows: Iterable[KeyRow], *, producer: int | None) -> None:
@@ -55,6 +58,11 @@ class KeyLedger:
         told.extend((key, offset, deletes, place) for key, offset, deletes in rows)
         if len(self._rows) >= ROWS_HELD:
             self._take()
+
+    def keyless(self, offsets: Iterable[int]) -> None:
+        """Records of a batch of data that have no key."""
+        if self._keyless is None:
+            self._keyless = min(offsets, default=None)
 
     def marker(self, producer: int, *, commits: bool) -> None:
         """The end of a producer's transaction."""
@@ -81,7 +89,10 @@ class KeyLedger:
         hole = end_offset - 1 if end_offset > self._next else self._hole
         keys = {key for told in self._waiting.values() for key, *_ in told}
         waiting = pl.DataFrame({"key": list(keys)}, schema={"key": pl.Int64})
-        return LastRecords(frame=self._last, waiting=waiting, spans=self._spans, last_hole=hole, whole=self._whole)
+        return LastRecords(
+            frame=self._last, waiting=waiting, spans=self._spans, last_hole=hole, whole=self._whole,
+            first_keyless=self._keyless,
+        )  # fmt: skip
 
     def _take(self) -> None:
         """A later record of a key replaces an earlier one; what a transaction commits late may be the earlier."""

@@ -74,7 +74,8 @@ def keyed(
         for gap in apart:
             cut_off, perhaps_cut = _cut_off(evidence, gap), _perhaps_cut(evidence, gap)
             gaps.append(replace(gap, cut_off=cut_off, perhaps_cut=perhaps_cut))
-    return replace(evidence, keys_apart=tuple(gaps), keys_uncompared=tuple(open_points))
+    keyless = {one.replica.path: one.last.first_keyless for one in read if one.last.first_keyless is not None}
+    return replace(evidence, keys_apart=tuple(gaps), keys_uncompared=tuple(open_points), keyless_from=keyless)
 
 
 def _cut_off(evidence: PartitionEvidence, gap: KeysApart) -> tuple[int, int] | None:

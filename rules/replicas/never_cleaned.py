@@ -26,6 +26,7 @@ def never_cleaned(evidence: PartitionEvidence) -> Iterator[NeverCleaned]:
     cleaned = never_cleaned_from(evidence)
     for replica in evidence.current:
         found = _beyond_its_watermark(replica) or _beyond_all_cleaners(replica, cleaned)
+        found = found or _above_keyless(replica, evidence)
         if found is not None:
             hole, because, missing = found
             yield NeverCleaned(broker=replica.broker, hole=hole, because=because, missing=missing)
@@ -61,4 +62,17 @@ def _beyond_all_cleaners(replica: Replica, cleaned: int | None) -> tuple[Hole, s
     if hole is None:
         return None
     because = f"reaches beyond offset {cleaned}, up to which the log was cleaned"
+    return hole, because, f"a copy of broker {replica.broker}'s log that holds them"
+
+
+def _above_keyless(replica: Replica, evidence: PartitionEvidence) -> tuple[Hole, str, str] | None:
+    """A hole above records without keys on every replica: a cleaning that came so far would have taken them too.
+
+    Where a leader was cleaned and its follower copied the hole, the leader has none of them.
+    """
+    first = max(evidence.keyless_from.get(each.path, each.log_end_offset) for each in evidence.current)
+    hole = next((hole for hole in holes(replica) if hole.start_offset > first and is_empty(replica, hole)), None)
+    if hole is None:
+        return None
+    because = "no cleaning left: below it every log here has records without keys, of which a cleaner keeps none"
     return hole, because, f"a copy of broker {replica.broker}'s log that holds them"

@@ -25,7 +25,7 @@ from tests.auditor.dumps_at_hand import audited, copied
 from tests.mutants.mutant import Change, judged, said, unchanged
 from tests.mutants.on_disks import BASE, batch, gone, on_healed
 from tests.mutants.surgery import Copy
-from tests.rules.broken_dumps import Batch, Yard
+from tests.rules.broken_dumps import Batch, Yard, wrote
 
 
 @dataclass(frozen=True)
@@ -377,3 +377,33 @@ def test_an_epoch_that_began_before_the_key_was_written_explains_nothing(tmp_pat
     yard.broker(2, [*EVERY[:2], *since], cleaner=0)
     (found,) = [f for f in yard.report().violations if f.rule == "LOG004"]
     assert "no delete can have stood behind" in found.message
+
+
+KEYLESS = wrote(0, 0, 60) + wrote(1, 60, 100)
+"""Records without keys, of which a cleaner keeps none."""
+CUT_OUT = [one for one in KEYLESS if one.base != 30]
+
+
+@pytest.mark.parametrize("cleaners", [{1: 100, 2: 100, 3: 100}, {2: 100}, {1: 100}])
+def test_a_hole_above_records_without_keys_is_no_cleaners(cleaners: dict[int, int], tmp_path: Path) -> None:
+    yard = Yard(tmp_path)
+    for broker in (1, 2, 3):
+        yard.broker(broker, CUT_OUT if broker == 2 else KEYLESS, cleaner=cleaners.get(broker))
+    assert (yard.told(), yard.undecided()) == ([], [("SEG005", (2,))])
+
+
+def test_a_leader_whose_cleaner_took_all_records_without_keys_explains_a_followers_hole(tmp_path: Path) -> None:
+    """Broker 2 had copied the first records before, and the rest after it."""
+    yard = Yard(tmp_path)
+    yard.broker(1, KEYLESS[6:], cleaner=60, epochs=[(0, 0), (1, 60)], segments=(0,))
+    yard.broker(2, [*KEYLESS[:3], *KEYLESS[6:]])
+    assert (yard.told(), yard.undecided()) == ([], [])
+
+
+def test_where_all_logs_end_below_what_a_cleaner_had_reached_it_is_asked_what_stood_there(tmp_path: Path) -> None:
+    yard = Yard(tmp_path)
+    for broker in (1, 2):
+        yard.broker(broker, EVERY[:6], cleaner=8)
+    assert (yard.told(), yard.undecided()) == ([], [("LOG008", (1, 2))])
+    (asked,) = [f for f in yard.report().findings if f.rule == "LOG008"]
+    assert "holds offsets 6–7 readable. The cleaner of broker 1 had reached offset 8." in asked.message
