@@ -101,19 +101,24 @@ def _stands_in_a_log(evidence: PartitionEvidence, deposed: Deposed) -> Violation
     """Batches of the epoch that it led, beyond its log end when it became a follower.
 
     Whoever lost its tail in a restart would look the same: its log must go back to where that life began. Where it
-    opened the epoch more than once, the batches may be of an earlier life.
+    opened the epoch more than once, the batches may be of an earlier life. Below the newer epoch they were before it.
     """
+    opening = evidence.openings.get(-1 if deposed.role.epoch is None else deposed.role.epoch)
     loaded = evidence.chronicle.loaded_first.get(deposed.role.clock)
     lives = [r for r in evidence.chronicle.reigns if (r.broker, r.epoch) == (deposed.broker, deposed.led)]
     if loaded is None or deposed.role.time is None or loaded > deposed.role.time or len(lives) > 1:
         return None
+    if opening is None or opening.offset is None:
+        return None
     end = deposed.role.offset or 0
     for replica, run in ((r, run) for r in evidence.current for run in r.runs_by_epoch.get(deposed.led, ())):
-        sound = replica.cleaned or replica.holds(max(end, run.start_offset), run.end_offset)
-        if run.end_offset > end and sound and not (_denied(replica, run) or stands_alone(replica, evidence.current)):
+        start = max(end, opening.offset, run.start_offset)
+        sound = replica.cleaned or replica.holds(start, run.end_offset)
+        own = not (_denied(replica, run) or stands_alone(replica, evidence.current))
+        if run.end_offset > start and sound and own:
             why = f"broker {replica.broker} holds them, and its log had ended at {end} when it became a follower"
             shown = Exhibit(span=run.last, role="a batch of the epoch beyond its end")
-            return _violation(deposed, max(end, run.start_offset), run.end_offset, why, "certain", shown)
+            return _violation(deposed, start, run.end_offset, why, "certain", shown)
     return None
 
 

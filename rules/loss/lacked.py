@@ -64,7 +64,10 @@ def _untold_of_roles(evidence: PartitionEvidence, change: LeaderChange) -> str |
     untold = next((leader for leader in leaders if leader not in telling), None)
     if untold is None:
         return None
-    return f"nothing tells what it lacked, as broker {untold}'s own log of its roles is not here"
+    own = f"broker {untold}'s own log"
+    tells = any(isinstance(m, RoleTaken) and m.broker == untold for m in evidence.moments)
+    why = f"{own} tells of no epoch that it led" if tells else f"{own} of its roles is not here"
+    return f"nothing tells what it lacked, as {why}"
 
 
 def _untold_of_its_log(
