@@ -255,7 +255,9 @@ def _of_them(bill: IncidentBill) -> str:
     promised = bill.committed + bill.acknowledged
     if promised in (0, bill.offsets):
         return "" if promised else ", none of them known to be acknowledged"
-    return f", {promised} of them {'committed' if promised == bill.committed else 'acknowledged'}"
+    if promised == bill.committed:
+        return f", {promised} of them committed"
+    return f", {'at least ' if bill.possibly_acknowledged else ''}{promised} of them acknowledged"
 
 
 def _bill(losses: Sequence[Loss]) -> IncidentBill | None:

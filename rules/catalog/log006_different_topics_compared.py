@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from parsers.tables import SourceRow
 from rules.evidence import PartitionEvidence
 from rules.finding import Severity, Undecided, Violation
+from rules.history.lives import gave_up
+from rules.replicas.lives import begun_again
 from rules.replicas.topic_ids import OtherId
 from rules.rule import rule
+from rules.words import numbered
 
 
 @rule(
@@ -34,7 +37,8 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
     damaged or misplaced, and the replicas would have to be compared. Or replicas carry no topic id (before 2.8):
     then they are compared, but for one that was left behind. Its broker told of an earlier life of the topic, and
     nobody tells of it in the last one. Its records are all older than the others'. Where no logs tell, and all
-    records of one replica are older, LOG001 leaves it open.
+    records of one replica are older, LOG001 leaves it open. Or folders of such an older life wait for their deletion,
+    and no log here tells of it: what was told up to their newest record is judged for no life.
 
     Upheld
     ------
@@ -51,6 +55,14 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
     if behind:
         because = "the topic was deleted and created again, as logs tell, and all older records are older than the others"
         yield Violation(brokers=behind, facts={"incarnations": 2, "which": "2 different topics", "because": because})
+    before = begun_again(evidence.replicas, gave_up(evidence.moments)) if evidence.moments else ()
+    if before:
+        yield Undecided(
+            reason="folders that wait for their deletion hold older records, from where the logs in use begin. What was"
+            " told up to the newest of them is taken for an earlier life's of the topic",
+            missing=f"the line of their deletion in {numbered('broker', sorted({r.broker for r in before}))}'s server.log",
+            brokers=tuple(sorted({replica.broker for replica in before})),
+        )
     bygone = evidence.foreign.bygone
     if bygone:
         yield Violation(

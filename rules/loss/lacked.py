@@ -9,6 +9,7 @@ from typing import Literal
 from rules.evidence import LeaderChange, PartitionEvidence
 from rules.finding import offsets_told
 from rules.history.moments import succeeded
+from rules.history.statements import RoleTaken
 from rules.loss.held_on import wrote_older
 from rules.replicas.epoch_ends import EpochReach
 

@@ -24,7 +24,7 @@ from rules.facts.indexes import NO_INDEXES, IndexFacts, join_all_indexes
 from rules.facts.join import join_all
 from rules.facts.stretch import LogFacts
 from rules.history.gaps import TraceGap
-from rules.history.last_life import deleted_before, gave_up, left_behind, of_the_last_life
+from rules.history.last_life import deleted_before, gave_up, left_behind
 from rules.history.loads import of_one_folder
 from rules.history.moments import Moment
 from rules.history.repetitions import collapse, once
@@ -39,7 +39,7 @@ from rules.replicas.coordinators import NO_COORDINATORS, CoordinatorLog, Coordin
 from rules.replicas.exchanged import Exchanged
 from rules.replicas.foreign import found_foreign
 from rules.replicas.groups import GroupAssignment, GroupCommit, GroupHome, in_order
-from rules.replicas.lives import with_lives
+from rules.replicas.lives import of_incarnation, with_lives
 from rules.replicas.metadata_snapshots import SnapshotSeen
 from rules.replicas.partition_counts import NOTHING_COUNTED, PartitionCount, PartitionCounts
 from rules.replicas.placing import Placing
@@ -191,7 +191,7 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
     here = [replica for replica in replicas if replica.state == "current"]
     foreign = found_foreign((first.topic, first.partition), here, ids, surroundings)
     replicas = foreign.put_aside(replicas)
-    own = _of_incarnation(told, replicas)
+    own = of_incarnation(told, replicas)
     beside = {r.broker for r in replicas if r.state in ("deleted", "stray")} | gave_up(told)
     evidence = PartitionEvidence(
         cluster_id=surroundings.cluster_id,
@@ -234,35 +234,9 @@ def _told(facts: Sequence[Fact], busy: frozenset[int]) -> list[Moment]:
     return [*begun.values(), *going_on(rejoined(told_once(told), busy))]
 
 
-def _told_ids(moments: Iterable[Moment]) -> frozenset[str]:
-    return frozenset(moment.topic_id for moment in moments if moment.topic_id is not None)
-
-
 def _ids_given(moments: Iterable[Moment]) -> Iterable[str]:
     """Topic ids by those that know the topic's name too: of traces some only tell the id, which directories name."""
     return (moment.topic_id for moment in moments if moment.kind == "leadership" and moment.topic_id is not None)
-
-
-def _of_incarnation(moments: Sequence[Moment], replicas: Sequence[Replica]) -> list[Moment]:
-    """Where a topic was created again, only what is told by topic id of the incarnation that most replicas hold.
-
-    Where no replica is at hand it is the one told last. An id that only some replica's directory knows makes no second
-    life of the topic; nor does one that a tool printed, at a time that nobody knows.
-    """
-    held = [replica.topic_id for replica in replicas if replica.state == "current" and replica.topic_id is not None]
-    newest = max(sorted(set(held)), key=held.count, default=None) or _told_last(moments)
-    moments = [moment for moment in moments if moment.kind != "described" or moment.topic_id in (None, newest)]
-    told = _told_ids(moment for moment in moments if moment.kind != "described")
-    if not told:
-        return of_the_last_life(moments)
-    if newest is None or len({*held, *told}) == 1 or told == {newest}:
-        return list(moments)
-    return [moment for moment in moments if moment.topic_id == newest]
-
-
-def _told_last(moments: Sequence[Moment]) -> str | None:
-    last = max((m for m in moments if m.topic_id is not None), key=lambda m: m.time or 0, default=None)
-    return None if last is None else last.topic_id
 
 
 def _held_ids(replicas: Sequence[Replica]) -> frozenset[str]:

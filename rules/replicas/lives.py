@@ -8,7 +8,50 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from rules.history.lives import gave_up, of_the_last_life
+from rules.history.moments import Moment
 from rules.replicas.replica import Replica
+
+
+def of_incarnation(moments: Sequence[Moment], replicas: Sequence[Replica]) -> list[Moment]:
+    """Where a topic was created again, only what is told by topic id of the incarnation that most replicas hold.
+
+    Where no replica is at hand it is the one told last. An id that only some replica's directory knows makes no second
+    life of the topic; nor does one that a tool printed, at a time that nobody knows.
+    """
+    held = [replica.topic_id for replica in replicas if replica.state == "current" and replica.topic_id is not None]
+    newest = max(sorted(set(held)), key=held.count, default=None) or _told_last(moments)
+    moments = [moment for moment in moments if moment.kind != "described" or moment.topic_id in (None, newest)]
+    told = {m.topic_id for m in moments if m.topic_id is not None and m.kind != "described"}
+    if not told:
+        before = begun_again(replicas, gave_up(moments))
+        ended = max((r.log.max_timestamp or 0 for r in before), default=-1)
+        return [m for m in of_the_last_life(moments) if m.time is None or (m.last_time or m.time) > ended]
+    if newest is None or len({*held, *told}) == 1 or told == {newest}:
+        return list(moments)
+    return [moment for moment in moments if moment.topic_id == newest]
+
+
+def _told_last(moments: Sequence[Moment]) -> str | None:
+    last = max((m for m in moments if m.topic_id is not None), key=lambda m: m.time or 0, default=None)
+    return None if last is None else last.topic_id
+
+
+def begun_again(replicas: Sequence[Replica], told: frozenset[int]) -> tuple[Replica, ...]:
+    """Folders that wait for their deletion where every log in use begins at their first offset with newer records.
+
+    That is an earlier life of the topic, of which no log tells that it ended: these brokers tell of no deletion.
+    """
+    current = [replica for replica in replicas if replica.state == "current" and replica.log.batches]
+    deleted = (r for r in replicas if r.state == "deleted" and r.topic_id is None and r.broker not in told)
+    return tuple(r for r in deleted if current and all(_begins_again(r, other) for other in current))
+
+
+def _begins_again(before: Replica, since: Replica) -> bool:
+    first, second = before.log.epochs, since.log.epochs
+    if not first or not second or first[0].start_offset != second[0].start_offset:
+        return False
+    return older(before, [since])
 
 
 def with_lives(

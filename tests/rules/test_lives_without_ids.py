@@ -140,6 +140,18 @@ def test_a_folder_of_an_earlier_life_that_waits_for_its_deletion_is_no_copy_of_w
     assert (lost.start_offset, lost.end_offset, lost.survivors) == (0, 1, ())
 
 
+def test_what_was_told_in_an_earlier_life_accuses_nobody_though_no_log_tells_that_it_ended(tmp_path: Path) -> None:
+    """Broker 1 answered for record 50 of the first life, and of its end no line is left."""
+    yard, requests = Yard(tmp_path), REQUEST.replace("09:50:49", "09:50:12").replace("base_offset=0", "base_offset=50")
+    for broker in (1, 2):
+        yard.broker(broker, records(SINCE, 20, epoch=1), topic_id=None)
+        yard.broker(broker, records(BEFORE, 60), topic_id=None, suffix=FOLDER, hw=None, recovery=None)
+        write_logs(yard, broker, roles(broker, 10) + (NEXT if broker == 2 else ""))
+    (yard.root / yard.cluster / "broker-1/logs/kafka-request.log").write_text(requests.replace("acks=1", "acks=-1"))
+    assert yard.told() == []
+    assert ("LOG006", (1, 2)) in yard.undecided()
+
+
 def test_ids_in_logs_tell_lives_apart() -> None:
     begun = "t1 leader 1 epoch 0 isr 1,2,3\nt2 fetch 3@0 from 1 hw=0\nt5 leader 1 epoch 0 isr 1,2"
     first, fetch, last = (read_event(line) for line in begun.splitlines())
