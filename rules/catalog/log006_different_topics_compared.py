@@ -38,7 +38,7 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
     then they are compared, but for one that was left behind. Its broker told of an earlier life of the topic, and
     nobody tells of it in the last one. Its records are all older than the others'. Where no logs tell, and all
     records of one replica are older, LOG001 leaves it open. Or folders of such an older life wait for their deletion,
-    and no log here tells of it: what was told up to their newest record is judged for no life.
+    and no log here tells of it. What was told up to their newest record is judged for no life.
 
     Upheld
     ------
@@ -55,14 +55,7 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
     if behind:
         because = "the topic was deleted and created again, as logs tell, and all older records are older than the others"
         yield Violation(brokers=behind, facts={"incarnations": 2, "which": "2 different topics", "because": because})
-    before = begun_again(evidence.replicas, gave_up(evidence.moments)) if evidence.moments else ()
-    if before:
-        yield Undecided(
-            reason="folders that wait for their deletion hold older records, from where the logs in use begin. What was"
-            " told up to the newest of them is taken for an earlier life's of the topic",
-            missing=f"the line of their deletion in {numbered('broker', sorted({r.broker for r in before}))}'s server.log",
-            brokers=tuple(sorted({replica.broker for replica in before})),
-        )
+    yield from _untold_end(evidence)
     bygone = evidence.foreign.bygone
     if bygone:
         yield Violation(
@@ -95,6 +88,19 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
                 if known
                 else "the topic was deleted and created again, or a directory is another topic's, of which nothing else tells",
             },
+        )
+
+
+def _untold_end(evidence: PartitionEvidence) -> Iterator[Undecided]:
+    """An earlier life of which folders still stand, and of whose end no log tells."""
+    before = begun_again(evidence.replicas, gave_up(evidence.moments)) if evidence.moments else ()
+    if before:
+        brokers = tuple(sorted({replica.broker for replica in before}))
+        yield Undecided(
+            reason="folders that wait for their deletion hold older records, from where the logs in use begin. What was"
+            " told up to the newest of them is taken for an earlier life's of the topic",
+            missing=f"the line of their deletion in {numbered('broker', brokers)}'s server.log",
+            brokers=brokers,
         )
 
 
