@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from parsers.tables import SourceRow
 from rules.evidence import PartitionEvidence
 from rules.finding import Severity, Undecided, Violation
-from rules.history.lives import gave_up
+from rules.history.last_life import gave_up
 from rules.replicas.lives import begun_again
 from rules.replicas.topic_ids import OtherId
 from rules.rule import rule

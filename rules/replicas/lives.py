@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rules.history.lives import gave_up, of_the_last_life
+from rules.history.last_life import gave_up, of_the_last_life
 from rules.history.moments import Moment
 from rules.replicas.replica import Replica
 
