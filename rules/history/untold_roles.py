@@ -103,7 +103,8 @@ class EarlierRoles:
 
     A word at a role or at a restart was learnt before it: in the role told last, in one that somebody names and the
     broker does not, or, where it was started again, in the very role that it takes next. Whoever then cuts its log to
-    where such an epoch began, or below, held nothing of it.
+    where such an epoch began, or below, held nothing of it. Nor did who was answered where an older epoch ended: the
+    leader of that role knows its own epoch.
     """
 
     def __init__(self, placed: Sequence[Moment]) -> None:
@@ -122,6 +123,8 @@ class EarlierRoles:
                 first[moment.clock] = min(moment.time, first.get(moment.clock, moment.time))
         self._cuts: dict[str, int | None] = {}
         """By clock how far its broker cut its log in the role that follows the place that is looked at."""
+        self._answered: dict[str, int] = {}
+        """By clock of which epoch an answer told there that its broker then cut to."""
         self._next: dict[str, Moment] = {}
 
     def pass_over(self, moment: Moment) -> None:
@@ -132,8 +135,12 @@ class EarlierRoles:
             to = (0 if moment.kind == "log-reset" else moment.offset) or 0
             known = self._cuts.get(moment.clock)
             self._cuts[moment.clock] = to if known is None else min(known, to)
+        elif moment.kind == "cut-by-epoch-answer" and moment.clock == f"broker {moment.broker}":
+            if moment.answered_epoch is not None and moment.answered_epoch >= 0:
+                self._answered[moment.clock] = moment.answered_epoch
         elif moment.kind in DISTURBED or (gives_role(moment) and id(moment) not in self._again):
             self._cuts.pop(moment.clock, None)
+            self._answered.pop(moment.clock, None)
 
     def last(self, moment: Moment) -> int | None:
         """The latest of these epochs; none where the role told last is the only one."""
@@ -145,6 +152,9 @@ class EarlierRoles:
         again = moment.kind in STARTING or id(moment) in self._again
         if following is not None and again and until is not None and until > term and not leads(following):
             between = [*between, until]
+        answered = self._answered.get(moment.clock)
+        if between[-1:] == [until] and answered is not None and until is not None and answered < until:
+            between = between[:-1]
         return max((epoch for epoch in between if self._may_be_of(moment, epoch)), default=None)
 
     def _may_be_of(self, moment: Moment, epoch: int) -> bool:

@@ -90,7 +90,9 @@ def _by_reopenings(evidence: PartitionEvidence) -> Iterator[LeftOut]:
     for lost in evidence.lost_terms:
         first = evidence.openings.get(lost.epoch)
         begun = max(lost.start_offset, 0 if first is None else first.offset or 0)
-        if lost.committed.term == lost.epoch and begun < lost.committed.end_offset:
+        learnt = lost.committed.moment.term
+        own = lost.committed.term == lost.epoch and learnt in (None, lost.epoch)
+        if own and begun < lost.committed.end_offset:
             yield LeftOut(
                 epoch=lost.epoch,
                 leader=lost.leader,

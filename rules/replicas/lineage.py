@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
+from operator import itemgetter
 
 from parsers.provenance import Span
 from rules.chronicle.chronicle import Chronicle
 from rules.facts.stretch import EpochRun
-from rules.history.moments import Committed, Moment
+from rules.history.moments import Committed, Moment, gives_role
 from rules.history.statements import LogEvent, RoleTaken
 from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.protocol.steps import StepLimit
 from rules.replicas.batch_ends import BatchEnds
+from rules.replicas.markers import NEVER
 from rules.replicas.openings import ON_DISK, first_openings
 from rules.replicas.replica import Replica
 
@@ -48,9 +51,9 @@ def openings_below_committed(
     does not count against its successors.
     """
     pool = _Proofs(chronicle, proofs)
-    lowest: int | None = None
     for opening in _openings(chronicle.moments, first):
-        best = pool.furthest_before(opening, lowest)
+        best = pool.furthest_before(opening)
+        again = opening is not first[opening.epoch or 0]
         if best is not None and opening.offset is not None and best.end_offset > opening.offset:
             yield LostTerm(
                 epoch=-1 if opening.epoch is None else opening.epoch,
@@ -59,9 +62,8 @@ def openings_below_committed(
                 committed=best,
                 opening=opening,
             )
-            pool.throw_away(opening, again=opening is not first[opening.epoch or 0])
-        if opening.offset is not None:
-            lowest = opening.offset if lowest is None else min(lowest, opening.offset)
+            pool.throw_away(opening, again=again)
+        pool.pass_by(opening, again=again)
 
 
 class _Proofs:
@@ -75,8 +77,33 @@ class _Proofs:
             self._pending.setdefault(proof.term, []).append((index, proof))
         self._terms = sorted(self._pending, reverse=True)
         self._pool: list[tuple[int, int, Committed]] = []
+        self._lowest: list[tuple[int, bool, int]] = []
+        self._roles: dict[tuple[str, int | None], int] = {}
+        ordered = not (chronicle.roles_fall_back or chronicle.epochs_begin_anew)
+        for index, moment in enumerate(chronicle.moments):
+            if ordered and gives_role(moment):
+                self._roles.setdefault((moment.clock, moment.epoch), index)
 
-    def furthest_before(self, opening: RoleTaken, lowest: int | None) -> Committed | None:
+    def pass_by(self, opening: RoleTaken, *, again: bool) -> None:
+        """Note where an epoch began; one that began lower counts for those before it too."""
+        if opening.offset is None:
+            return
+        del self._lowest[bisect_left(self._lowest, opening.offset, key=itemgetter(2)) :]
+        self._lowest.append((-1 if opening.epoch is None else opening.epoch, again, opening.offset))
+
+    def _lost_already(self, proof: Committed) -> bool:
+        """Whether an earlier opening may have lost it, so that one of an unsure term proves nothing any more.
+
+        What a broker tells after it took a role was learnt in that epoch or later: its opening had lost nothing of it.
+        """
+        told = proof.moment
+        role = self._roles.get((told.clock, told.term))
+        after = role is not None and role < self._place.get(id(told), -1)
+        since = (-1 if told.term is None else told.term, False, NEVER) if after else (-2, True, NEVER)
+        place = bisect_right(self._lowest, since)
+        return place < len(self._lowest) and self._lowest[place][2] < proof.end_offset
+
+    def furthest_before(self, opening: RoleTaken) -> Committed | None:
         """What was committed furthest before an opening and still counts; epochs may only rise from call to call."""
         epoch = -1 if opening.epoch is None else opening.epoch
         terms = StepLimit(len(self._terms), "taking up proofs of committed records")
@@ -90,7 +117,7 @@ class _Proofs:
             taken = {index for index, _ in earlier}
             self._pending[epoch] = [entry for entry in same if entry[0] not in taken]
         proofs = StepLimit(len(self._pool), "laying proofs of committed records aside")
-        while self._pool and not _sure(self._pool[0][2], self._sure) and _lower(lowest, self._pool[0][2]):
+        while self._pool and not _sure(self._pool[0][2], self._sure) and self._lost_already(self._pool[0][2]):
             proofs.step()
             heappop(self._pool)
         return self._pool[0][2] if self._pool else None
@@ -112,11 +139,6 @@ class _Proofs:
         told = proof.moment
         own = told.clock == opening.clock and told.clock != ON_DISK
         return own and self._place[id(told)] < self._place[id(opening)]
-
-
-def _lower(lowest: int | None, proof: Committed) -> bool:
-    """Whether an earlier opening may have lost it already, so that one of an unsure term proves nothing any more."""
-    return lowest is not None and lowest < proof.end_offset
 
 
 def _sure(proof: Committed, sure: frozenset[tuple[str, int]]) -> bool:
