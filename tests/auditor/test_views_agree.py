@@ -68,13 +68,26 @@ def test_what_was_cut_in_an_unknown_epoch_is_lost_by_every_page(case: str, tmp_p
 
 
 def test_what_a_cut_surely_removed_is_lost_though_the_epoch_of_the_loss_is_open(tmp_path: Path) -> None:
-    """Broker 3's log tells the cut; without broker 2 nobody tells in which epoch it had written those records."""
+    """Broker 3's log tells the cut, and not by which answer; without broker 2 nobody tells what it followed before."""
     dump = shutil.copytree(SAMPLES / "never_rejoined" / "dump", tmp_path / "dump", ignore=LEFT_OUT["broker 2"])
+    log = dump / "broker-3" / "logs" / "server.log"
+    lines = log.read_bytes().splitlines(keepends=True)
+    kept = [line for line in lines if b"Truncating partition seen-0 with TruncationState" not in line]
+    assert len(kept) == len(lines) - 1
+    log.write_bytes(b"".join(kept))
     report = audited(dump)
     assert ("seen", 100, 150) in [(f.topic, f.start_offset, f.end_offset) for f in report.perhaps_lost]
     (told,) = unbilled(report)
     assert (told[0].topic, told[1].start_offset, told[1].end_offset, told[1].sure) == ("seen", 100, 150, True)
     assert [*contradictions(report)] == []
+
+
+def test_the_answer_by_which_a_follower_cut_its_log_tells_whose_records_went(tmp_path: Path) -> None:
+    dump = shutil.copytree(SAMPLES / "never_rejoined" / "dump", tmp_path / "dump", ignore=LEFT_OUT["broker 2"])
+    report = audited(dump)
+    (seen,) = (told.losses for told in report.advice if told.topic == "seen")
+    assert [(loss.start_offset, loss.end_offset, loss.epoch) for loss in seen] == [(100, 150, 0)]
+    assert [*report.perhaps_lost, *unbilled(report), *contradictions(report)] == []
 
 
 def test_a_loss_that_is_open_is_open_in_the_advice(tmp_path: Path) -> None:
