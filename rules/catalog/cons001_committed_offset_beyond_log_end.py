@@ -8,6 +8,7 @@ from parsers.tables import BatchHeader, GroupOffset
 from rules.evidence import GroupCommit, PartitionEvidence, Replica
 from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
+from rules.words import numbered
 
 
 @rule(
@@ -39,7 +40,7 @@ def committed_offset_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Vio
 
     Undecided when
     --------------
-    A log is not here whole, or may have been copied before the group committed.
+    A log is not here, or not whole, or it may have been copied before the group committed.
 
     Upheld
     ------
@@ -59,17 +60,19 @@ def committed_offset_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Vio
     if not beyond or not logs:
         return
     whole = [commit for commit in beyond if _log_is_later(commit, logs)]
-    if whole and all(replica.end_known for replica in logs):
+    absent = sorted({*evidence.assignment} - {replica.broker for replica in logs})
+    if whole and not absent and all(replica.end_known for replica in logs):
         yield _violation(evidence, whole, end)
-    else:
-        yield Undecided(
-            reason="a group committed an offset beyond the logs, which are not whole or may be older copies",
-            missing="whole logs, copied from stopped brokers",
-            start_offset=end,
-            end_offset=max(commit.offset for commit in beyond),
-            blocking=not all(replica.end_known for replica in logs),
-            exhibits=tuple(Exhibit(span=commit.span, role=f"what {commit.group} committed") for commit in beyond[:8]),
-        )
+        return
+    away = f"no log of {numbered('broker', absent)} is here" if absent else ""
+    yield Undecided(
+        reason=f"a group committed an offset beyond the logs; {away or 'they are not whole or may be older copies'}",
+        missing=f"the log of {numbered('broker', absent)}" if absent else "whole logs, copied from stopped brokers",
+        start_offset=end,
+        end_offset=max(commit.offset for commit in beyond),
+        blocking=not all(replica.end_known for replica in logs),
+        exhibits=tuple(Exhibit(span=commit.span, role=f"what {commit.group} committed") for commit in beyond[:8]),
+    )
 
 
 def _log_is_later(commit: GroupCommit, logs: tuple[Replica, ...]) -> bool:

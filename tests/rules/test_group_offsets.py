@@ -44,6 +44,15 @@ def test_a_copy_that_may_be_older_than_the_commit_proves_nothing() -> None:
     assert "CONS001" in open_rules(evidence)
 
 
+@pytest.mark.parametrize(("replicas", "accused"), [("1,2", True), ("1,2,3", False)])
+def test_the_log_of_an_assigned_broker_that_is_not_here_may_reach_the_commit(replicas: str, accused: bool) -> None:
+    drawing = f"broker 1* 0000|\nbroker 2 0000|\ngroup g 6\nt1 leader 1 epoch 0 isr 1,2 of {replicas}"
+    evidence = read_sketch(drawing).evidence
+    assert ([finding.rule for finding in of(evidence)] == ["CONS001"]) is accused
+    reasons = [point.reason for point in judge(evidence, RULES).undecided if point.rule == "CONS001"]
+    assert [reason.split("; ")[1] for reason in reasons] == ["no log of broker 3 is here"] * (not accused)
+
+
 def test_a_log_that_goes_on_behind_the_commit_is_later_than_it() -> None:
     evidence = read_sketch("broker 1* 0000| ; unclean\nbroker 2 0000| ; unclean\ngroup g 6").evidence
     (commit,) = evidence.group_offsets
