@@ -37,7 +37,7 @@ def screen(report: AuditReport, told: Summary, page: Sheet, *, quiet: bool, verb
     parts: dict[str, list[tuple[str, str]]] = {
         "LOST": [(PERHAPS if words.startswith(PERHAPS) else "", words) for words in lost_words(told)],
         "WHY": [("", _why(entry)) for entry in told.incidents],
-        "DO NOW": [(action.kind, _action(action, brief=not verbose)) for action in told.actions],
+        "DO NOW": [(_urgency(action), _action(action, brief=not verbose)) for action in told.actions],
         "NOT SEEN": [] if quiet else [("", each.words) for each in told.unseen],
     }
     footer = list(_footer(told, page, verbose=verbose))
@@ -121,9 +121,14 @@ class Item(NamedTuple):
     lines: list[str]
 
 
+def _urgency(action: Action) -> str:
+    """Its kind; what may be done stands back behind everything that may not."""
+    return "no-go" if action.kind == "go" else action.kind
+
+
 def _action(action: Action, *, brief: bool) -> str:
-    """What may be done is told with its reason where there is room for all."""
-    return (action.in_brief if brief and action.kind == "go" else action).told(AIMS_SHOWN)
+    """What may be done or not is told with its reason where there is room for all: no bar may be left out for it."""
+    return (action.in_brief if brief and action.kind in ("go", "no-go") else action).told(AIMS_SHOWN)
 
 
 def _lines(words: str, page: Sheet) -> list[str]:

@@ -232,8 +232,11 @@ def test_every_first_screen_decides(case: Path) -> None:
         assert any(entry.ids[0] in footer for entry in known.incidents[0].entries)
     assert footer.endswith("-v.")
     kinds = dict.fromkeys(action.kind for action in known.actions)
-    firsts = [next(action for action in known.actions if action.kind == kind) for kind in kinds]
+    firsts = [next(action for action in known.actions if action.kind == kind) for kind in kinds if kind != "go"]
     assert [action.words for action in firsts if action.words[:25] not in parts["DO NOW"]] == []
+    barred = [action.words for action in known.actions if action.kind == "no-go"]
+    told = [words for words in barred if words[:25] in parts["DO NOW"]]
+    assert " GO: " not in f" {parts.get('DO NOW', '')}" or told == barred, "whatever is barred comes before what is free"
 
 
 def test_a_large_incident_still_fits_the_first_screen_and_v_tells_each_finding() -> None:
