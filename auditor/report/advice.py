@@ -29,7 +29,7 @@ from auditor.report.plain import plain
 from auditor.report.sheet import Sheet, counted
 from auditor.report.unbilled import sentence as in_words
 from rules.finding import capital, offsets_told
-from rules.words import numbered
+from rules.words import any_of, numbered
 
 SCHEMA_VERSION: Final = 1
 SHOWN: Final = 200
@@ -122,10 +122,10 @@ def document(
 def _partition(placed: PlacedAdvice) -> Iterator[str]:
     advice = placed.advice
     yield plain(f"{placed.topic}-{placed.partition}")
-    led = "" if advice.leading is None else f"; broker {advice.leading} led last"
-    yield from _said(f"assigned to {_brokers(advice.assignment)}{_ranked(advice)}{led}", 2)
+    led = "" if advice.leading is None else f" Broker {advice.leading} led last."
+    yield from _said(f"Assigned to {_brokers(advice.assignment)}.{_ranked(advice)}{led}", 2)
     if advice.absent:
-        yield from _said(f"not in this dump: {_brokers(advice.absent)}", 2)
+        yield from _said(f"Not in this dump: {_brokers(advice.absent)}.", 2)
     for copy in advice.unread:
         whose = "of a broker that nothing names" if copy.broker is None else f"of broker {copy.broker}"
         told = "judged" if copy.misfiled else "read"
@@ -156,8 +156,8 @@ def _ranked(advice: Advice) -> str:
     """Who would lead by the disks, where any is here."""
     if not any(c.end_known or c.last_epoch >= 0 for c in advice.candidates if c.broker in advice.leaders):
         return ""
-    who = f"any of {_brokers(advice.leaders)} could" if len(advice.leaders) > 1 else f"{_brokers(advice.leaders)} would"
-    return f"; by epoch and log end {who} lead"
+    could = "could" if len(advice.leaders) > 1 else "would"
+    return f" By epoch and log end, {any_of('broker', sorted(advice.leaders))} {could} lead."
 
 
 def _settled(placed: PlacedAdvice) -> bool:

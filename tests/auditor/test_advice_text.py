@@ -77,7 +77,7 @@ def test_no_unclean_election_is_offered_where_nobodys_lead_costs_anything() -> N
 
 def test_of_equal_logs_any_could_lead_and_the_newest_epoch_is_that_of_records() -> None:
     placed = advice_on("unclean_4x")
-    assert "any of brokers 1, 2 and 3 could lead" in text([placed])
+    assert "By epoch and log end, broker 1, 2 or 3 could lead." in text([placed])
     one = replace(placed, advice=replace(placed.advice, leaders=(3,)))
     assert "by epoch and log end broker 3 would lead" in text([one])
     assert "1. broker 3: newest epoch with records 1, log end 130" in text([placed])

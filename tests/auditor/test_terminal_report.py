@@ -236,7 +236,7 @@ def test_every_first_screen_decides(case: Path) -> None:
     assert [action.words for action in firsts if action.words[:25] not in parts["DO NOW"]] == []
     barred = [action.words for action in known.actions if action.kind == "no-go"]
     told = [words for words in barred if words[:25] in parts["DO NOW"]]
-    assert " GO: " not in f" {parts.get('DO NOW', '')}" or told == barred, "whatever is barred comes before what is free"
+    assert " GO: " not in f" {parts.get('DO NOW', '')}" or told == barred, "what is free stands last"
 
 
 def test_a_large_incident_still_fits_the_first_screen_and_v_tells_each_finding() -> None:
