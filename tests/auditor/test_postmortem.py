@@ -190,11 +190,12 @@ def test_one_incident_of_many_partitions_is_three_pages_too(tmp_path: Path) -> N
 def test_a_time_before_one_above_says_what_placed_it_there() -> None:
     told = report("unclean_4x")
     (history,) = (h for h in told.histories if h.milestones)
-    first, *rest, last = history.milestones
-    early = replace(last, time=(first.time or 0) + 1, reference_time=(first.time or 0) + 1)
+    first, newest = (next(m for m in history.milestones if f"leader in epoch {n}" in m.text) for n in (0, 2))
+    early = replace(newest, time=(first.time or 0) + 1, reference_time=(first.time or 0) + 1)
+    misplaced = replace(history, milestones=tuple(early if m is newest else m for m in history.milestones))
     assert "leader epochs place it here" not in render(told, appendix=True)
     for appendix in (False, True):
-        body = render(replace(told, histories=(replace(history, milestones=(first, *rest, early)),)), appendix=appendix)
+        body = render(replace(told, histories=(misplaced,)), appendix=appendix)
         marked = [line for line in body.splitlines() if "(leader epochs place it here; by its clock it was" in line]
         assert len(marked) == 1 + appendix
         assert all("becomes leader in epoch 2" in line for line in marked)
