@@ -69,7 +69,7 @@ def perhaps_words(entries: Iterable[FoldedFinding]) -> Iterator[str]:
     """Where, what is open, and what would tell; once, though two pairs of brokers may leave the same question open."""
     asked: dict[str, list[Place]] = {}
     for entry in entries:
-        words = entry.finding.message.removeprefix("Undecided: ")
+        words = entry.finding.message.replace("Undecided: ", "undecided, for ", 1)
         asked.setdefault(words, []).extend(spot.place for spot in entry.spots)
     yield from (f"{named_places(places, PLACES_SHOWN)}: {words}" for words, places in asked.items())
 
