@@ -145,8 +145,5 @@ def _violation(
             "because": because,
             "subject": str(deposed.led),
         },
-        exhibits=(
-            Exhibit(span=deposed.role.span, role="the role that ended its leadership"),
-            shown,
-        ),
+        exhibits=(Exhibit(span=deposed.role.span, role="the role that ended its leadership"), shown),
     )

@@ -262,8 +262,7 @@ def _stated(facts: Iterable[Fact], disowned: frozenset[str]) -> Iterator[Setting
         elif statement.origin != "log":
             yield statement
         elif source not in disowned:
-            new = changed((statement,), printed.setdefault(source, {}))
-            yield from (setting for setting in new if not setting.inherited)
+            yield from (new for new in changed((statement,), printed.setdefault(source, {})) if not new.inherited)
 
 
 def logged_versions(settings: Settings) -> tuple[BrokerVersion, ...]:
