@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rules.chronicle.chronicle import Chronicle
-from rules.history.clocks import NO_CLOCKS, Clocks, translated
+from rules.history.clocks import NO_CLOCKS, Clocks, estimated
 from rules.history.memberships import clocks_told
 from rules.replicas.disagreement import Difference
 from rules.replicas.replica import Replica, same_topic
@@ -73,6 +73,9 @@ def _stop(states: Sequence[Setting]) -> int | None:
 
 
 def _went_on(own: Sequence[Setting], ended: int | None, other: str, clocks: Clocks) -> bool:
-    """Whether a broker surely stopped later than another one did."""
-    window = translated(_stop(own), own[-1].clock, other, clocks) if own else None
-    return window is not None and ended is not None and window[0] > ended
+    """Whether a broker stopped later than another one did, by the nearest that their clocks may show, or may have."""
+    stopped = _stop(own)
+    if stopped is None or ended is None:
+        return False
+    nearest = estimated(stopped, own[-1].clock, other, clocks)
+    return nearest is None or nearest > ended

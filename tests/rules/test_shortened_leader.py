@@ -164,7 +164,7 @@ t90000 leads 2 epoch 1 at 12 hw 12
 t90001 follows 1 epoch 1 at 12 hw 12 from 2
 t90002 fetch 1@12 from 2 hw=12 epoch 1
 """
-"""Broker 1 follows before it fetches: the clocks stand so close that broker 2 asked for 10 before its log was loaded."""
+"""Broker 1 follows before it fetches: the clocks stand so close that broker 2 asked for 10 before it loaded its log."""
 LESSER = "t41000 fetch 2@4 from 1 hw=12"
 BOTH: Said = [((2,), 4, 10, None), ((2,), 8, 11, None)]
 
