@@ -38,7 +38,7 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
     then they are compared, but for one that was left behind. Its broker told of an earlier life of the topic, and
     nobody tells of it in the last one. Its records are all older than the others'. Where no logs tell, and all
     records of one replica are older, LOG001 leaves it open. Or folders of such an older life wait for their deletion,
-    and no log here tells of it. What was told up to their newest record is judged for no life.
+    and no log here tells of it. What was told before the first record in use is judged for no life.
 
     Upheld
     ------
@@ -98,7 +98,7 @@ def _untold_end(evidence: PartitionEvidence) -> Iterator[Undecided]:
         brokers = tuple(sorted({replica.broker for replica in before}))
         yield Undecided(
             reason="folders that wait for their deletion hold older records, from where the logs in use begin. What was"
-            " told up to the newest of them is taken for an earlier life's of the topic",
+            " told before the first record in use is taken for an earlier life's of the topic",
             missing=f"the line of their deletion in {numbered('broker', brokers)}'s server.log",
             brokers=brokers,
         )

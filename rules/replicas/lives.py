@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rules.history.last_life import gave_up, of_the_last_life
+from rules.history.last_life import TIMELESS, gave_up, of_the_last_life
 from rules.history.moments import Moment
 from rules.replicas.replica import Replica
 
@@ -24,9 +24,8 @@ def of_incarnation(moments: Sequence[Moment], replicas: Sequence[Replica]) -> li
     moments = [moment for moment in moments if moment.kind != "described" or moment.topic_id in (None, newest)]
     told = {m.topic_id for m in moments if m.topic_id is not None and m.kind != "described"}
     if not told:
-        before = begun_again(replicas, gave_up(moments))
-        ended = max((r.log.max_timestamp or 0 for r in before), default=-1)
-        return [m for m in of_the_last_life(moments) if m.time is None or (m.last_time or m.time) > ended]
+        since = _first_record(replicas) if begun_again(replicas, gave_up(moments)) else 0
+        return [m for m in of_the_last_life(moments) if m.kind in TIMELESS or m.time is None or m.time >= since]
     if newest is None or len({*held, *told}) == 1 or told == {newest}:
         return list(moments)
     return [moment for moment in moments if moment.topic_id == newest]
@@ -35,6 +34,12 @@ def of_incarnation(moments: Sequence[Moment], replicas: Sequence[Replica]) -> li
 def _told_last(moments: Sequence[Moment]) -> str | None:
     last = max((m for m in moments if m.topic_id is not None), key=lambda m: m.time or 0, default=None)
     return None if last is None else last.topic_id
+
+
+def _first_record(replicas: Sequence[Replica]) -> int:
+    """When the oldest record was written that a log in use holds, by the time that it bears."""
+    current = [replica.log.min_timestamp for replica in replicas if replica.state == "current"]
+    return min((time for time in current if time is not None), default=0)
 
 
 def begun_again(replicas: Sequence[Replica], told: frozenset[int]) -> tuple[Replica, ...]:
