@@ -30,7 +30,8 @@ def enclose(given: Sequence[Path]) -> tuple[Path, tuple[str, ...]]:
     """
     if not given:
         raise NotADump("expected a folder that holds brokers' log dirs, found none")
-    folders = [*dict.fromkeys(_of_replica(place.absolute()) or place for place in given)]
+    homes = dict.fromkeys(home for place in given if (home := _of_replica(place.absolute())) is not None)
+    folders = [*homes, *(place for place in given if _of_replica(place.absolute()) is None)]
     for folder in folders:
         found = found_at(folder)
         if found != "a folder":

@@ -57,7 +57,7 @@ def key_in_foreign_partition(evidence: TopicEvidence) -> Iterator[Violation | Un
     Keys were not read, as below level deep. No known partitioner places nine tenths of the keys: partitions may be
     chosen by hand or by a partitioner of one's own. The number of partitions is not told by the controller's record. A
     producer wrote fewer than twenty different keys, or few batches without keys, or placed those as no known partitioner
-    does. Records without keys accuse nobody. Nor do keys without a producer id, as idempotence is off: their producers
+    does. Records without keys accuse nobody. Nor do keys without a producer id: idempotence was off. Their producers
     cannot be told apart, and each may have a partitioner of its own.
 
     Upheld

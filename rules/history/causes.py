@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rules.history.moments import Moment, gives_role, is_metadata, ordered
+from rules.history.rotated import FileOrder, log_of
 from rules.history.statements import Fetched, Inquiry, LogCut, PartitionState, Role, RoleTaken
 from rules.history.turns import roles_fall_back
 
@@ -131,17 +132,18 @@ def _proposing(own: Sequence[Role], record: PartitionState) -> Iterator[Role]:
 def _first_roles(told: Iterable[Moment], decided: _Decided) -> First:
     """The lines in which brokers took roles that they had surely not taken before: a restart takes a role again.
 
-    The file of the line shows an older role before it. Or the controllers' record shows that the broker was in sync
-    when the epoch began: it takes its role of that state once, since a restart makes another state.
+    The log of the line, in all files that it was rotated into, shows an older role before it. Or the controllers'
+    record shows that the broker was in sync when the epoch began: it takes its role of that state once, since a restart
+    makes another state.
     """
-    files: dict[tuple[str, str], list[RoleTaken]] = {}
+    logs: dict[tuple[str, str], list[RoleTaken]] = {}
     for m in told:
         if isinstance(m, RoleTaken):
-            files.setdefault((m.clock, m.span.source), []).append(m)
+            logs.setdefault((m.clock, log_of(m.span.source)), []).append(m)
     found: dict[tuple[str, int], RoleTaken] = {}
-    for lines in files.values():
-        newest = None
-        for line in sorted(lines, key=lambda m: m.span.start):
+    for lines in logs.values():
+        newest, files = None, FileOrder((m.span.source, m.time) for m in lines)
+        for line in sorted(lines, key=lambda m: (files.place(m.span.source), m.span.start)):
             if line.epoch is None or line.doubtful:
                 newest = None
                 continue

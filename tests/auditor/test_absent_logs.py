@@ -13,7 +13,7 @@ from auditor.report.advice import document, text
 from auditor.report.json import document as as_json
 from auditor.report.postmortem import document as postmortem
 
-NONE = "no log of broker events or state changes or requests was read for brokers 1 and 2"
+NONE = "No log of broker events or state changes or requests was read of brokers 1 and 2"
 
 
 @pytest.fixture
