@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from rules.evidence import Moment, PartitionEvidence, translated
-from rules.history.clocks import FAR, Clocks, estimated
+from rules.history.clocks import FAR, WANDER_MS, Clocks, estimated
 from rules.history.moments import ROLE_KINDS, succeeded
 from rules.history.statements import Produced, RoleTaken
 
@@ -34,18 +34,24 @@ def late_answers(evidence: PartitionEvidence, epoch: int) -> Callable[[Produced]
             return False
         died = _died(evidence.chronicle.told_by(answer.witness), at) if answer.witness is not None else False
         others = (opening for opening in newer if opening.broker != answer.witness)
-        return any(_opened(opening, answer.clock, clocks, likely=died) <= at for opening in others)
+        return any(_opened(opening, answer, clocks, likely=died) <= at for opening in others)
 
     return is_late
 
 
-def _opened(opening: RoleTaken, clock: str, clocks: Clocks, *, likely: bool) -> int:
-    """When a broker may have opened an epoch, or most likely did, on another's clock."""
-    if likely:
-        most = estimated(opening.time, opening.clock, clock, clocks)
-        return opening.time or 0 if most is None else most
-    earliest, _ = translated(opening.time, opening.clock, clock, clocks) or (-FAR, FAR)
-    return earliest
+def _opened(opening: RoleTaken, answer: Produced, clocks: Clocks, *, likely: bool) -> int:
+    """When a broker may have opened an epoch, or most likely did, by the clock of an answer.
+
+    Clocks that nothing keeps from showing the same are taken to do so, within a second. One set back tells nothing.
+    """
+    at, source, target = opening.time or 0, opening.clock, answer.clock
+    earliest, _ = translated(at, source, target, clocks) or (-FAR, FAR)
+    if not likely and earliest > -FAR:
+        return earliest
+    if opening.set_back or answer.set_back:
+        return FAR
+    most = estimated(at, source, target, clocks)
+    return (at if most is None else most) - (0 if likely else 2 * WANDER_MS)
 
 
 def _died(own: Sequence[Moment], time: int) -> bool:

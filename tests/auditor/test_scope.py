@@ -88,4 +88,4 @@ def test_a_disk_that_is_left_out_is_told_where_its_brokers_logs_are_here(tmp_pat
     one_less = copied("recreated_topic", tmp_path / "dump", logs=True)
     shutil.rmtree(one_less / "broker-3/data")
     told = _all_words(dumps_at_hand.audited(one_less))
-    assert "no disk was read for broker 3, of which logs are here" in told
+    assert "No disk was read of broker 3, of which logs are here" in told

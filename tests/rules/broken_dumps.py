@@ -36,24 +36,31 @@ class Batch:
     content: bytes
 
 
-def wrote(epoch: int, start: int, end: int, letter: str = "", *, size: int = 10, codec: Codec = "none") -> list[Batch]:
-    """Batches that a leader of this epoch wrote; other letters are other records."""
-    return [batch(epoch, base, min(base + size, end), letter, codec) for base in range(start, end, size)]
+def wrote(
+    epoch: int, start: int, end: int, letter: str = "", *, size: int = 10, codec: Codec = "none",
+    key: bytes | None = None,
+) -> list[Batch]:  # fmt: skip
+    """Batches that a leader of this epoch wrote; other letters are other records, and a key is that of all."""
+    return [batch(epoch, base, min(base + size, end), letter, codec, key=key) for base in range(start, end, size)]
 
 
-def batch(epoch: int, base: int, end: int, letter: str = "", codec: Codec = "none", last: int | None = None) -> Batch:
+def batch(
+    epoch: int, base: int, end: int, letter: str = "", codec: Codec = "none", last: int | None = None,
+    key: bytes | None = None,
+) -> Batch:  # fmt: skip
     values = [f"{epoch}{letter}-{offset}".encode() * 4 for offset in range(base, end)]
-    records = [Record(offset_delta=delta, value=value) for delta, value in enumerate(values)]
+    records = [Record(offset_delta=delta, key=key, value=value) for delta, value in enumerate(values)]
     delta = (end if last is None else last) - base - 1
     return Batch(base, end, epoch, batch_bytes(
         base_offset=base, leader_epoch=epoch, records=records, codec=codec, last_offset_delta=delta
     ))  # fmt: skip
 
 
-def kept(whole: Batch, offsets: Sequence[int]) -> Batch:
+def kept(whole: Batch, offsets: Sequence[int], key: bytes | None = None) -> Batch:
     """A batch of which the cleaner left these offsets."""
     records = [
-        Record(offset_delta=offset - whole.base, value=f"{whole.epoch}-{offset}".encode() * 4) for offset in offsets
+        Record(offset_delta=offset - whole.base, key=key, value=f"{whole.epoch}-{offset}".encode() * 4)
+        for offset in offsets
     ]
     return Batch(whole.base, whole.end, whole.epoch, batch_bytes(
         base_offset=whole.base, leader_epoch=whole.epoch, records=records, last_offset_delta=whole.end - whole.base - 1

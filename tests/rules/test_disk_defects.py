@@ -602,9 +602,10 @@ def test_a_hole_of_a_compacted_log_beyond_its_high_watermark_is_left_open(
     yard: Yard, hw: int, undecided: list[tuple[str, tuple[int, ...]]]
 ) -> None:
     """Cleaning stays below the high watermark; one on disk may be older than the log."""
+    log = wrote(0, 0, 60, key=b"k") + wrote(1, 60, 100, key=b"k")
     for broker in (1, 2):
-        yard.broker(broker, LOG, cleaner=90)
-    yard.broker(3, [one for one in LOG if one.base not in {70, 80}], cleaner=90, hw=hw)
+        yard.broker(broker, log, cleaner=90)
+    yard.broker(3, [one for one in log if one.base not in {70, 80}], cleaner=90, hw=hw)
     assert [told for told in yard.undecided() if told[0] == "SEG005"] == undecided
     assert [told for told in yard.told() if told[0] == "SEG005"] == []
 

@@ -226,18 +226,24 @@ def test_live_copies_end_at_different_moments(yard: Yard) -> None:
 # --- compaction -------------------------------------------------------------------------------------------------------
 
 
+KEY = b"k"
+KEYED = wrote(0, 0, 60, key=KEY) + wrote(1, 60, 100, key=KEY)
+"""Each record takes the place of all before it."""
+
+
 def test_each_replica_is_cleaned_on_its_own(yard: Yard) -> None:
-    yard.broker(1, LOG)
-    yard.broker(2, [kept(LOG[0], [3, 9]), kept(LOG[2], []), *LOG[3:]], cleaner=30, epochs=chain(LOG))
-    yard.broker(3, [kept(LOG[1], [10]), *LOG[3:]], cleaner=30, segments=(0,), epochs=chain(LOG))
+    yard.broker(1, KEYED)
+    left = [kept(KEYED[0], [3, 9], KEY), kept(KEYED[2], []), *KEYED[3:]]
+    yard.broker(2, left, cleaner=30, epochs=chain(KEYED))
+    yard.broker(3, [kept(KEYED[1], [10], KEY), *KEYED[3:]], cleaner=30, segments=(0,), epochs=chain(KEYED))
     for level in ("full", "deep"):
         assert yard.told(level) == []
         assert yard.undecided(level) == []
 
 
 def test_a_compacted_partition_is_undecided_at_level_quick_where_digests_differ(yard: Yard) -> None:
-    yard.broker(1, LOG)
-    yard.broker(2, [kept(LOG[0], [3, 9]), *LOG[3:]], cleaner=30, epochs=chain(LOG))
+    yard.broker(1, KEYED)
+    yard.broker(2, [kept(KEYED[0], [3, 9], KEY), *KEYED[3:]], cleaner=30, epochs=chain(KEYED))
     assert yard.told("quick") == []
     assert yard.undecided("quick") == [("LOG001", (1, 2))]
     assert yard.undecided("full") == []

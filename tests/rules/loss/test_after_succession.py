@@ -31,8 +31,7 @@ DIED = "loads 1 at 3"
         (1500, HEARD, "likely"),
         # It would have had to stand still, to answer and to die while the clocks stood far apart.
         (1500, DIED, "certain"),
-        # Nothing here tells how much later the other clock may show the same time.
-        (100, HEARD, "likely"),
+        (100, HEARD, "certain"),
         (100, DIED, "certain"),
     ],
 )
