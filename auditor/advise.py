@@ -25,8 +25,8 @@ def run_advise(dumps: Sequence[Path], config: AuditConfig) -> ExitCode:
         require_writable(config, gather(here.folders, here.archives))
         with watched(quiet=config.quiet) as progress:
             report = audit(here.folders, config, progress)
-    told = document if config.shown_format == "json" else text
-    words = told(
+    render = document if config.shown_format == "json" else text
+    words = render(
         report.advice,
         verdict=report.verdict,
         interrupted=report.interrupted,

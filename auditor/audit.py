@@ -85,16 +85,16 @@ def prepare(dump: DumpParts, config: AuditConfig) -> Prepared:
     _require_something(dump.root, inventory, texts, config)
     logs = plan(str(dump.root), inventory, config.selection, config.log_pattern)
     own = tuple(unit for unit in logs if not (unit.kind in OF_ONE_PARTITION and unit.path in texts.homes))
-    told = plan_told(str(dump.root), inventory, _traces(dump.root, inventory, config))
+    beside = plan_told(str(dump.root), inventory, _traces(dump.root, inventory, config))
     read = (
         unit
         if unit.kind in OF_ONE_PARTITION
         else replace(unit, log_patterns=config.log_pattern, log_timezones=config.log_timezone)
-        for unit in (*own, *told.units)
+        for unit in (*own, *beside.units)
     )
     units = (*read, *texts.units, *plan_internal(str(dump.root), inventory))
     collected = refused_by_manifests(dump.root, inventory, config.level)
-    inventory = replace(inventory, refusals=(*inventory.refusals, *texts.refusals, *told.refusals, *collected))
+    inventory = replace(inventory, refusals=(*inventory.refusals, *texts.refusals, *beside.refusals, *collected))
     return Prepared(inventory=inventory, units=units, surroundings=surroundings_of(dump.root, inventory, units, config))
 
 
@@ -185,8 +185,8 @@ def _require_matches(
     if any(unit.kind == "dump-text" for unit in prepared.units) or not prepared.inventory.replicas:
         seen = {(v.topic, v.partition) for v in verdicts if v.topic is not None}
         # What is excluded has no verdict by which to tell that it is there.
-        told = replace(config.selection, excluded_topics=()) if seen else config.selection
-        require_matches(told, seen | _held(prepared.inventory), config, root)
+        asked = replace(config.selection, excluded_topics=()) if seen else config.selection
+        require_matches(asked, seen | _held(prepared.inventory), config, root)
 
 
 def _verdicts(prepared: Prepared, config: AuditConfig, progress: Progress) -> Iterator[PartitionVerdict]:

@@ -186,7 +186,7 @@ def _missing(
         foreign = {replica.broker for replica in verdict.replicas if replica.state == "foreign"}
         for broker in brokers:
             if broker in foreign or (*place, broker) not in held:
-                told = MissingReplica(
+                missing_one = MissingReplica(
                     cluster_id=verdict.cluster_id,
                     topic=verdict.topic or "",
                     partition=verdict.partition or 0,
@@ -194,7 +194,7 @@ def _missing(
                     held_by=tuple(sorted(current)),
                     misfiled=broker in foreign,
                 )
-                yield verdict, told
+                yield verdict, missing_one
 
 
 def _keeps_open(missing: MissingReplica, verdict: PartitionVerdict) -> bool:

@@ -16,8 +16,8 @@ LONGEST = 64
 
 def distinct(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """The findings in their order, said once each, with ids that differ; it depends on nothing but the findings."""
-    told: dict[Finding, None] = dict.fromkeys(findings)
-    return _lengthened(_numbered(list(told)))
+    once: dict[Finding, None] = dict.fromkeys(findings)
+    return _lengthened(_numbered(list(once)))
 
 
 def asked_once(findings: Sequence[Finding]) -> Iterator[Finding]:

@@ -69,31 +69,31 @@ def amounts(prepared: Prepared) -> list[Amount]:
 
 
 def _page(prepared: Prepared, config: AuditConfig) -> Iterator[str]:
-    told = amounts(prepared)
+    amounts_read = amounts(prepared)
     yield "An audit would read this. No segment and no log was read now, beyond what tells whose each file is."
     yield ""
-    rows = [(each.kind, each.files, size(each.bytes)) for each in told]
-    rows.append(("in all", sum(each.files for each in told), size(sum(each.bytes for each in told))))
+    rows = [(each.kind, each.files, size(each.bytes)) for each in amounts_read]
+    rows.append(("in all", sum(each.files for each in amounts_read), size(sum(each.bytes for each in amounts_read))))
     yield from (f"  {kind:26} {counted(files, 'file'):>12} {much:>12}" for kind, files, much in rows)
     yield ""
     own = {(unit.cluster_id, unit.topic, unit.partition) for unit in prepared.units if unit.topic is not None}
     brokers = {(unit.cluster_id, unit.broker) for unit in prepared.units if unit.broker >= 0}
     replicas, partitions = counted(prepared.replicas, "replica"), counted(len(own), "partition")
     yield f"{replicas} of {partitions} on {counted(len(brokers), 'broker')}, at level {config.level}."
-    slow, fast = _seconds(told, prepared.replicas, config)
+    slow, fast = _seconds(amounts_read, prepared.replicas, config)
     where = "in one process" if config.engine == "local" else f"on Spark with {counted(os.cpu_count() or 1, 'core')}"
     lasting = " to ".join(dict.fromkeys((_time(fast), _time(slow))))
     yield f"It would take about {lasting} {where}. Small batches and busy request logs are slow."
 
 
-def _seconds(told: Sequence[Amount], replicas: int, config: AuditConfig) -> tuple[float, float]:
+def _seconds(amounts_read: Sequence[Amount], replicas: int, config: AuditConfig) -> tuple[float, float]:
     """The longer and the shorter guess."""
     cores = 1 if config.engine == "local" else os.cpu_count() or 1
     guesses = []
     for which in (0, 1):
         faster = QUICK if config.level == "quick" else 1
         work = replicas * A_REPLICA[which]
-        for each in told:
+        for each in amounts_read:
             rate = SLOW_AND_FAST[each.kind][which] * faster if each.kind in SLOW_AND_FAST else OF_TEXTS[which]
             work += each.bytes / rate
         guesses.append(work / cores + (0 if config.engine == "local" else START_OF_SPARK[which]))

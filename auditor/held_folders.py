@@ -28,13 +28,13 @@ def held_otherwise(root: Path, inventory: Inventory, current: Sequence[ReplicaDi
     files = _plain_files(inventory.files)
     first = {min(own.segments) for own in files.values() if own.segments}
     nothing = _Files({}, ())
-    told = _told_ends(root, inventory)
+    flushed = _told_ends(root, inventory)
     stopped = {log_dir.path for log_dir in inventory.log_dirs if log_dir.clean_shutdown}
     seen: list[HeldFolder] = []
     logs: dict[HeldFolder, _Files] = {}
     for replica in current:
         own = files.get(replica.path, nothing)
-        for folder in _folder(root, replica, own, first, told, stopped):
+        for folder in _folder(root, replica, own, first, flushed, stopped):
             seen.append(folder)
             logs[folder] = own
 
@@ -66,14 +66,14 @@ def _plain_files(files: Sequence[Source]) -> dict[str, _Files]:
 
 def _told_ends(root: Path, inventory: Inventory) -> dict[Place, int]:
     """Up to where each log dir's broker wrote that a partition's log is flushed."""
-    told: dict[Place, int] = {}
+    flushed: dict[Place, int] = {}
     for file in inventory.files:
         if file.kind == "recovery-point-offset-checkpoint" and not file.suffix:
             content = read_source(root, file.origin)
             if not isinstance(content, Refusal):
                 rows = read_offset_checkpoint(content, file.origin, "recovery-point").rows
-                told.update({(file.origin.log_dir, row.topic, row.partition): row.offset for row in rows})
-    return told
+                flushed.update({(file.origin.log_dir, row.topic, row.partition): row.offset for row in rows})
+    return flushed
 
 
 def _folder(
@@ -81,7 +81,7 @@ def _folder(
     replica: ReplicaDir,
     files: _Files,
     first: Collection[int],
-    told: Mapping[Place, int],
+    flushed: Mapping[Place, int],
     stopped: Collection[str],
 ) -> Iterator[HeldFolder]:
     origin = replica.origin
@@ -89,7 +89,7 @@ def _folder(
         return
     heads = {base: _head(root, files.segments[base]) for base in files.segments.keys() & first}
     last = max(files.segments)
-    told_end = told.get((origin.log_dir, origin.topic, origin.partition))
+    told_end = flushed.get((origin.log_dir, origin.topic, origin.partition))
     yield HeldFolder(
         topic=origin.topic,
         partition=origin.partition,

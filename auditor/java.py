@@ -112,10 +112,10 @@ def _refuse(origin: JavaOrigin, reason: str) -> RefusedJava:
 
 
 def _installed(origin: JavaOrigin, executable: Path) -> JavaRuntime | RefusedJava:
-    told = _ask_version(executable)
-    if told is None:
+    answer = _ask_version(executable)
+    if answer is None:
         return _refuse(origin, f"{executable} does not answer to -version")
-    version, home = told
+    version, home = answer
     major = major_version(version)
     if major < OLDEST_JAVA:
         return _refuse(origin, f"{executable} is Java {version}, older than {OLDEST_JAVA}")

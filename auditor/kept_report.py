@@ -39,5 +39,5 @@ def fingerprint_of(finding: dict[str, Any]) -> str:
 
 def topic_id_of(finding: dict[str, Any]) -> str | None:
     """The topic's id, where the report's dump told it."""
-    told = finding.get("topicId")
-    return told if isinstance(told, str) else None
+    topic_id = finding.get("topicId")
+    return topic_id if isinstance(topic_id, str) else None

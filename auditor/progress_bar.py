@@ -25,8 +25,8 @@ def watched(*, quiet: bool, seconds: float = A_MINUTE) -> Iterator[Progress]:
         yield Silent()
         return
     if not sys.stderr.isatty():
-        with lines(sys.stderr, seconds) as told:
-            yield told
+        with lines(sys.stderr, seconds) as progress:
+            yield progress
         return
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, SpinnerColumn, TextColumn
@@ -34,8 +34,8 @@ def watched(*, quiet: bool, seconds: float = A_MINUTE) -> Iterator[Progress]:
 
     stderr = Console(stderr=True)
     if not stderr.is_terminal or stderr.is_dumb_terminal:
-        with lines(sys.stderr, seconds) as told:
-            yield told
+        with lines(sys.stderr, seconds) as progress:
+            yield progress
         return
     columns_of_bytes = (TextColumn("{task.description}"), BarColumn(bar_width=24), DownloadColumn(binary_units=True))
     # A large file or a job of judges stands for minutes at one number: what turns says that the run goes on.
@@ -47,19 +47,19 @@ def watched(*, quiet: bool, seconds: float = A_MINUTE) -> Iterator[Progress]:
 @contextmanager
 def lines(stream: TextIO, seconds: float) -> Iterator[Progress]:
     """A line every so many seconds, from a thread of its own: a long step tells nothing by itself."""
-    told, ended = Counted(), Event()
+    counted, ended = Counted(), Event()
     began = time.monotonic()
 
     def tell() -> None:
         while not ended.wait(seconds):
             with suppress(OSError, ValueError):  # a reader that went away is no reason to end
-                stream.write(f"tidemark: {told.line(time.monotonic() - began)}\n")
+                stream.write(f"tidemark: {counted.line(time.monotonic() - began)}\n")
                 stream.flush()
 
     thread = Thread(target=tell, daemon=True)
     thread.start()
     try:
-        yield told
+        yield counted
     finally:
         ended.set()
         thread.join()
@@ -131,8 +131,8 @@ class Counted(Silent):
 
     def line(self, seconds: float) -> str:
         """All of it, for a log."""
-        told = f"{self.words}, {size(self.read)} of {size(self.bytes)} read after {_minutes(seconds)}"
-        return f"{told}, {self.left}" if self.left else told
+        words = f"{self.words}, {size(self.read)} of {size(self.bytes)} read after {_minutes(seconds)}"
+        return f"{words}, {self.left}" if self.left else words
 
 
 def _minutes(seconds: float) -> str:

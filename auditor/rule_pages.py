@@ -100,8 +100,8 @@ def example(rule: Rule) -> str:
     from rules.sketch.notation import read_sketch
 
     verdict = judge(read_sketch(rule.page.violated).evidence, [rule])
-    told = judge_topics([verdict], [rule]) if rule.check_topic else [verdict]
-    found = (finding for each in told for finding in each.findings if finding.rule == rule.id)
+    verdicts = judge_topics([verdict], [rule]) if rule.check_topic else [verdict]
+    found = (finding for each in verdicts for finding in each.findings if finding.rule == rule.id)
     return sentences(next((finding.message for finding in found), rule.message))
 
 
@@ -112,24 +112,24 @@ def needed(rule: Rule) -> str:
 
 def wrapped(text: str, columns: int = COLUMNS, indented: int = 0) -> str:
     """Paragraphs and points of lists, each filled to the width of a page."""
-    page, told = Sheet(columns=columns, colour=False), []
+    page, parts = Sheet(columns=columns, colour=False), []
     for part in re.split(r"(\n\s*\n|\n(?=- ))", text):
         hanging = 2 if part.startswith("- ") else 0
-        told.append(part if part.isspace() else "\n".join(page.wrapped(" ".join(part.split()), indented, "", hanging)))
-    return "".join(told)
+        parts.append(part if part.isspace() else "\n".join(page.wrapped(" ".join(part.split()), indented, "", hanging)))
+    return "".join(parts)
 
 
 @cache
 def shown() -> Mapping[str, Mapping[str, Sequence[str]]]:
     """By rule what shows it, its lawful twins, and why no recording does; tests hold it against audits."""
-    told: dict[str, dict[str, list[str]]] = json.loads(Path(__file__).with_name("shown_by.json").read_text("utf-8"))
-    return told
+    showing: dict[str, dict[str, list[str]]] = json.loads(Path(__file__).with_name("shown_by.json").read_text("utf-8"))
+    return showing
 
 
 def shown_by(rule_id: str) -> str:
     """What shows a rule: recorded samples first, then mutants of them, then scripts that `simulate` runs."""
-    told = shown().get(rule_id, {})
-    samples, mutants, scripts = (told.get(kind, ()) for kind in ("samples", "mutants", "scripts"))
+    showing = shown().get(rule_id, {})
+    samples, mutants, scripts = (showing.get(kind, ()) for kind in ("samples", "mutants", "scripts"))
     parts = [f"recorded {', '.join(samples)}"] if samples else ["no recorded sample"]
     if mutants:
         parts.append(f"byte mutant of {', '.join(mutants)}")

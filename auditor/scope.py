@@ -39,13 +39,13 @@ def logs_of(units: Sequence[ReadUnit], brokers: Collection[int], telling_roles: 
     Up to 2.5 a log of state changes tells roles at level TRACE alone. Where none tells any, and some broker wrote no
     line in it, the dump has none.
     """
-    told = {(kind, ANY if kind == "metadata" else unit.broker) for unit in units for kind in _kinds(unit)}
-    read = LogsRead(read=frozenset(told), brokers=tuple(sorted(brokers)))
+    kinds_read = {(kind, ANY if kind == "metadata" else unit.broker) for unit in units for kind in _kinds(unit)}
+    read = LogsRead(read=frozenset(kinds_read), brokers=tuple(sorted(brokers)))
     changes = [unit for unit in units if unit.kind == "broker-log" and CHANGES in _kinds(unit)]
     telling = any(piece.source in telling_roles for unit in changes for piece in unit.pieces)
     if telling or not any(CHANGES in read.lacking(broker) for broker in read.brokers):
         return read
-    return replace(read, read=frozenset((kind, broker) for kind, broker in told if kind != CHANGES))
+    return replace(read, read=frozenset((kind, broker) for kind, broker in kinds_read if kind != CHANGES))
 
 
 def _kinds(unit: ReadUnit) -> Iterator[str]:

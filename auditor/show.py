@@ -57,8 +57,8 @@ def _of_rule(remembered: Remembered, rule: str) -> str:
     known = _listed(remembered, "finding")
     own = [finding for finding in known if finding.get("rule") == rule]
     if not own:
-        told = ", ".join(dict.fromkeys(str(finding.get("rule")) for finding in known)) or "none"
-        raise ConfigError(f"{rule} is a rule and has no finding in {remembered.audit}; rules with findings: {told}")
+        rules = ", ".join(dict.fromkeys(str(finding.get("rule")) for finding in known)) or "none"
+        raise ConfigError(f"{rule} is a rule and has no finding in {remembered.audit}; rules with findings: {rules}")
     lines = [f"{rule} is a rule. Its findings in {remembered.audit}, the first {MOST}:"]
     for finding in own[:MOST]:
         lines += ["", f"{finding.get('id')}  {rule}  {finding.get('severity')}  {_place(finding)}"]

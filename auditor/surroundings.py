@@ -26,9 +26,9 @@ def surroundings_of(
         current = [r for r in inventory.replicas if r.state == "current" and r.origin.cluster_id == cluster]
         own = [log_dir for log_dir in inventory.log_dirs if log_dir.cluster_id == cluster]
         stopped = any(log_dir.clean_shutdown for log_dir in own)
-        told = {u.broker for u in units if u.kind == "dump-text" or not own if u.cluster_id == cluster} - {-1}
-        told |= {witness.broker for witness in inventory.witnesses if not inventory.log_dirs}
-        brokers = sorted({log_dir.broker for log_dir in own if log_dir.broker is not None} | told)
+        telling = {u.broker for u in units if u.kind == "dump-text" or not own if u.cluster_id == cluster} - {-1}
+        telling |= {witness.broker for witness in inventory.witnesses if not inventory.log_dirs}
+        brokers = sorted({log_dir.broker for log_dir in own if log_dir.broker is not None} | telling)
         found[cluster] = Surroundings(
             cluster_id=cluster,
             level=config.level,

@@ -44,9 +44,9 @@ def _hints(name: str, said: str, held: Collection[Partition]) -> Iterator[str]:
 
 def numbered_briefly(numbers: Iterable[int]) -> str:
     """Some of the numbers, and how many more."""
-    told = sorted(set(numbers))
-    more = f" and {len(told) - SHOWN} more" if len(told) > SHOWN else ""
-    return f"{', '.join(map(str, told[:SHOWN]))}{more}"
+    in_order = sorted(set(numbers))
+    more = f" and {len(in_order) - SHOWN} more" if len(in_order) > SHOWN else ""
+    return f"{', '.join(map(str, in_order[:SHOWN]))}{more}"
 
 
 def _topics_near(pattern: str, held: Collection[Partition]) -> Iterator[str]:

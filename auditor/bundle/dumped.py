@@ -34,8 +34,8 @@ def _line(line: bytes, mask: Mask) -> bytes:
     # Equal contents read alike afterwards, so that what two replicas print of one record can be compared.
     hide = mask if kept else (lambda _: b"")
     pieces = _MARKS.split(words[kept:], maxsplit=2) if kept else [words]
-    told = (piece if place % 2 else _hidden(piece, hide) for place, piece in enumerate(pieces))
-    return words[:kept] + b"".join(told) + line[len(words) :]
+    shown = (piece if place % 2 else _hidden(piece, hide) for place, piece in enumerate(pieces))
+    return words[:kept] + b"".join(shown) + line[len(words) :]
 
 
 _MARKS: Final = re.compile(rb"(\]? (?:key|payload): |\]$)")

@@ -47,8 +47,8 @@ def _kept_lines(data: bytes, origin: Origin, places: Container[Place] | None) ->
     kept: set[int] = set()
     columns = ("span_start", "span_end", "topic", "partition")
     for part in read_log(io.BytesIO(data), Reading(origin=origin)):
-        told = (part.events.column(name).to_pylist() for name in columns)
-        for start, end, topic, partition in zip(*told, strict=True):
+        columns_read = (part.events.column(name).to_pylist() for name in columns)
+        for start, end, topic, partition in zip(*columns_read, strict=True):
             if places is None or topic is None or (topic, partition) in places:
                 kept.update(_beginnings(data, start, end))
     for witness in witnesses(data):
@@ -104,5 +104,5 @@ def _renamed(found: re.Match[bytes], mask: Mask) -> bytes:
     before, name = (found[1], found[2]) if found[1] is not None else (found[3], found[4])
     if _OF_BROKERS.fullmatch(name):
         return found[0]
-    told = mask(name)[: len(name)].hex().encode()[: len(name)]
-    return bytes(before + told.ljust(len(name), b"."))
+    masked = mask(name)[: len(name)].hex().encode()[: len(name)]
+    return bytes(before + masked.ljust(len(name), b"."))

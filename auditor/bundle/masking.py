@@ -28,8 +28,8 @@ def new_mask() -> Callable[[bytes], bytes]:
     key = secrets.token_bytes(32)
 
     def mask(content: bytes) -> bytes:
-        told = hmac.new(key, content, hashlib.sha256).digest()[: min(TELLING_BYTES, len(content))]
-        return told + bytes(len(content) - len(told))
+        digest = hmac.new(key, content, hashlib.sha256).digest()[: min(TELLING_BYTES, len(content))]
+        return digest + bytes(len(content) - len(digest))
 
     return mask
 

@@ -20,8 +20,8 @@ def repacked(place: Path, limit: int, masked: Callable[[bytes], bytes]) -> bytes
     content = read_small(place, limit)
     if isinstance(content, FileFault):
         return content
-    told, whole = _read(content, limit)
-    packed = gzip.compress(masked(told), mtime=0)
+    text, whole = _read(content, limit)
+    packed = gzip.compress(masked(text), mtime=0)
     return packed if whole else packed[:-ENDING]
 
 

@@ -131,7 +131,7 @@ def _proof(again: AuditReport, report: AuditReport, chosen: Sequence[Finding]) -
 
 
 def _manifest(taken: Sequence[BundledFile], proof: Proof) -> str:
-    told: dict[str, object] = {
+    document: dict[str, object] = {
         "format": FORMAT,
         "tool": {"name": "tidemark", "version": tool_version()},
         "description": MEANING,
@@ -149,7 +149,7 @@ def _manifest(taken: Sequence[BundledFile], proof: Proof) -> str:
             for each in taken
         ],
     }
-    return json.dumps(told, indent=1, ensure_ascii=True) + "\n"
+    return json.dumps(document, indent=1, ensure_ascii=True) + "\n"
 
 
 def _finding(finding: Finding) -> dict[str, object]:

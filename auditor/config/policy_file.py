@@ -40,21 +40,21 @@ def _rules(section: object, where: str) -> Iterator[tuple[str, tuple[str, tuple[
     """By rule a severity or off, where one is told, and the thresholds that are chosen."""
     from rules.catalog import BY_ID
 
-    for name, told in _pairs(section, where, "RULE: a severity or off"):
+    for name, setting in _pairs(section, where, "RULE: a severity or off"):
         rule = nearest(name.upper(), BY_ID, f"{where}: unknown rule {name!r}", "`tidemark rules` lists them all")
         own = f"{where}: {rule}"
-        if not isinstance(told, dict):
-            yield rule, (_word(told, own), ())
+        if not isinstance(setting, dict):
+            yield rule, (_word(setting, own), ())
             continue
-        parts = {nearest(key, _PARTS, f"{own}: unknown key {key!r}"): v for key, v in _pairs(told, own, "settings")}
+        parts = {nearest(key, _PARTS, f"{own}: unknown key {key!r}"): v for key, v in _pairs(setting, own, "settings")}
         word = _word(parts["severity"], own) if "severity" in parts else ""
         yield rule, (word, tuple(_thresholds(BY_ID[rule].thresholds, rule, parts.get("thresholds") or {}, own)))
 
 
-def _word(told: object, where: str) -> str:
+def _word(word_given: object, where: str) -> str:
     # YAML reads a bare off as false.
-    word = OFF if told is False else str(told).lower()
-    return nearest(word, (*SEVERITIES, OFF), f"{where}: unknown severity {shortened(told)}")
+    word = OFF if word_given is False else str(word_given).lower()
+    return nearest(word, (*SEVERITIES, OFF), f"{where}: unknown severity {shortened(word_given)}")
 
 
 def _thresholds(known: Iterable[Threshold], rule: str, section: object, where: str) -> Iterator[Chosen]:
@@ -79,21 +79,21 @@ def _silences(section: object, where: str) -> Iterator[AcceptedFinding]:
 
 
 def _silence(entry: object, where: str) -> AcceptedFinding:
-    told = {nearest(n, _KEYS, f"{where}: unknown key {n!r}"): v for n, v in _pairs(entry, where, "a finding")}
+    fields = {nearest(n, _KEYS, f"{where}: unknown key {n!r}"): v for n, v in _pairs(entry, where, "a finding")}
     for key in _KEYS:
-        if not told.get(key):
+        if not fields.get(key):
             raise ConfigError(f"{where}: expected {', '.join(_KEYS)}, found no {key}")
-    finding = _FINDING.fullmatch(str(told["finding"]))
+    finding = _FINDING.fullmatch(str(fields["finding"]))
     if finding is None:
-        raise ConfigError(f"{where}: expected an id such as F-1a2b3c4d, found {shortened(told['finding'])}")
-    return AcceptedFinding(digits=finding[1], reason=str(told["reason"]), until=_day(told["until"], where))
+        raise ConfigError(f"{where}: expected an id such as F-1a2b3c4d, found {shortened(fields['finding'])}")
+    return AcceptedFinding(digits=finding[1], reason=str(fields["reason"]), until=_day(fields["until"], where))
 
 
-def _day(told: object, where: str) -> date:
+def _day(day: object, where: str) -> date:
     try:
-        return told if type(told) is date else date.fromisoformat(str(told))
+        return day if type(day) is date else date.fromisoformat(str(day))
     except ValueError:
-        raise ConfigError(f"{where}: expected a day such as 2027-01-31, found {shortened(told)}") from None
+        raise ConfigError(f"{where}: expected a day such as 2027-01-31, found {shortened(day)}") from None
 
 
 def _pairs(section: object, where: str, expected: str) -> Iterator[tuple[str, object]]:

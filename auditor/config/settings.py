@@ -124,8 +124,8 @@ def newer_than_known(config: AuditConfig) -> Iterator[str]:
     """Releases that were given and are newer than any known here: taken as they are, but maybe a slip of the pen."""
     newest = parse_protocol_version(METADATA_VERSIONS[-1])
     for text in config.kafka_version:
-        told = parse_kafka_version(text.rpartition("=")[2])
-        if told is not None and newest is not None and told.release[:2] > newest.release[:2]:
+        given = parse_kafka_version(text.rpartition("=")[2])
+        if given is not None and newest is not None and given.release[:2] > newest.release[:2]:
             known = ".".join(map(str, newest.release[:2]))
             by = f"newer than {known}, the newest release known here, by whose rules it is judged"
             yield f"{config.named('kafka_version')} {text}: {by}"

@@ -30,9 +30,9 @@ def read_config(path: Path) -> dict[str, object]:
         return {}
     if not isinstance(content, dict):
         raise ConfigError(f"{path}: expected settings as 'name: value' lines, found {type(content).__name__}")
-    told = {str(name): value for name, value in content.items()}
-    sections: dict[str, object] = {name: told.pop(name) for name in SECTIONS if name in told}
-    settings = {_known(name, str(path)): value for name, value in told.items()}
+    by_name = {str(name): value for name, value in content.items()}
+    sections: dict[str, object] = {name: by_name.pop(name) for name in SECTIONS if name in by_name}
+    settings = {_known(name, str(path)): value for name, value in by_name.items()}
     return {**settings, "policy": read_policy(sections, str(path))} if sections else settings
 
 

@@ -109,9 +109,9 @@ def _changes(old: ToldFinding, new: ToldFinding) -> Iterator[Change]:
         if was != now:
             yield Change(field=field, before=was, after=now)
     for name in sorted({*old.facts, *new.facts}):
-        told = [json.dumps(facts.get(name), ensure_ascii=False) for facts in (old.facts, new.facts)]
-        if told[0] != told[1]:
-            yield Change(field=f"facts.{name}", before=told[0], after=told[1])
+        values = [json.dumps(facts.get(name), ensure_ascii=False) for facts in (old.facts, new.facts)]
+        if values[0] != values[1]:
+            yield Change(field=f"facts.{name}", before=values[0], after=values[1])
 
 
 def _goes_on(old: ToldFinding, new: ToldFinding) -> bool:

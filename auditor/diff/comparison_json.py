@@ -15,7 +15,7 @@ Json = dict[str, object]
 
 def diff_document(found: Comparison, code: int, why: Sequence[str]) -> str:
     """The document, always the same for the same two reports."""
-    told: Json = {
+    document: Json = {
         "format": FORMAT,
         "before": _side(found.before),
         "after": _side(found.after),
@@ -33,7 +33,7 @@ def diff_document(found: Comparison, code: int, why: Sequence[str]) -> str:
         "exitCode": code,
         "because": list(why),
     }
-    return json.dumps(told, indent=2, ensure_ascii=True) + "\n"
+    return json.dumps(document, indent=2, ensure_ascii=True) + "\n"
 
 
 def _side(side: ComparedReport) -> Json:

@@ -46,9 +46,9 @@ def _lines(found: Comparison, page: Sheet, ending: tuple[int, Sequence[str]], *,
 
 
 def _said(side: ComparedReport) -> str:
-    told = {"findings": "findings", "clean": "clean", "unknown": "the verdict is open"}[side.verdict]
+    verdict = {"findings": "findings", "clean": "clean", "unknown": "the verdict is open"}[side.verdict]
     stopped = ", stopped early" if side.interrupted else ""
-    return f"{told}{stopped}; {percent(side.ratio)} read at level {side.level}"
+    return f"{verdict}{stopped}; {percent(side.ratio)} read at level {side.level}"
 
 
 def _summary(found: Comparison) -> str:
@@ -74,8 +74,8 @@ def _changed(found: Comparison, page: Sheet, *, verbose: bool) -> Iterator[str]:
 
 def _words(change: Change, *, verbose: bool) -> str:
     whole = [verbose or len(text) <= LONGEST_VALUE for text in _pair(change)]
-    told = zip(_pair(change), whole, strict=True)
-    before, after = (text if is_whole else f"{text[:LONGEST_VALUE]}…" for text, is_whole in told)
+    pairs = zip(_pair(change), whole, strict=True)
+    before, after = (text if is_whole else f"{text[:LONGEST_VALUE]}…" for text, is_whole in pairs)
     return f"{change.field}: {before} → {after}" if change.field != "message" else f"before: {before}"
 
 
@@ -121,8 +121,8 @@ def _seen(found: Comparison) -> list[list[str]]:
 def _weighed(side: ComparedReport) -> str:
     """Findings by severity, the gravest first."""
     violated = [finding.severity for finding in side.findings.values() if finding.verdict == "violated"]
-    told = [f"{violated.count(each)} {each.label}" for each in sorted(set(violated), reverse=True)]
-    return ", ".join(told) or "none"
+    counts = [f"{violated.count(each)} {each.label}" for each in sorted(set(violated), reverse=True)]
+    return ", ".join(counts) or "none"
 
 
 def _open(side: ComparedReport) -> int:

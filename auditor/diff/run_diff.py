@@ -37,8 +37,8 @@ def run_diff(before: Path, after: Path, config: AuditConfig) -> int:
         found = difference(*(_side(place, given.get(place), config) for place in (before, after)))
     code, why = int(exit_code(found, config)), reasons(found, config)
     as_json = config.shown_format == "json"
-    told = diff_document(found, code, why) if as_json else diff_text(found, (code, why), verbose=config.verbose)
-    deliver(told, config)
+    words = diff_document(found, code, why) if as_json else diff_text(found, (code, why), verbose=config.verbose)
+    deliver(words, config)
     return code
 
 

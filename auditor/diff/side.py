@@ -163,44 +163,44 @@ def _findings(reader: _DocumentReader, listed: Sequence[object]) -> dict[str, To
     return found
 
 
-def _finding(reader: _DocumentReader, at: str, told: object) -> ToldFinding:
-    if not isinstance(told, dict):
-        reader.refuse(at, "expected an object", told)
+def _finding(reader: _DocumentReader, at: str, entry: object) -> ToldFinding:
+    if not isinstance(entry, dict):
+        reader.refuse(at, "expected an object", entry)
         raise TypeError
     where = f"{at}."
-    brokers = reader.field(told, "brokers", list, where)
-    evidence = [each for each in reader.field(told, "evidence", list, where) if isinstance(each, dict)]
-    reader.field(told, "fingerprint", str, where)
+    brokers = reader.field(entry, "brokers", list, where)
+    evidence = [each for each in reader.field(entry, "evidence", list, where) if isinstance(each, dict)]
+    reader.field(entry, "fingerprint", str, where)
     return ToldFinding(
-        fingerprint=fingerprint_of(told),
-        id=reader.field(told, "id", str, where),
-        rule=reader.field(told, "rule", str, where),
-        severity=Severity[reader.one_of(told, "severity", SEVERITIES, where).upper()],
-        confidence=reader.field(told, "confidence", str, where),
-        verdict=reader.one_of(told, "verdict", ("violated", "undecided"), where),
-        topic=reader.or_null(told, "topic", str, where),
-        topic_id=reader.or_null(told, "topicId", str, where),
-        partition=reader.or_null(told, "partition", int, where),
+        fingerprint=fingerprint_of(entry),
+        id=reader.field(entry, "id", str, where),
+        rule=reader.field(entry, "rule", str, where),
+        severity=Severity[reader.one_of(entry, "severity", SEVERITIES, where).upper()],
+        confidence=reader.field(entry, "confidence", str, where),
+        verdict=reader.one_of(entry, "verdict", ("violated", "undecided"), where),
+        topic=reader.or_null(entry, "topic", str, where),
+        topic_id=reader.or_null(entry, "topicId", str, where),
+        partition=reader.or_null(entry, "partition", int, where),
         brokers=tuple(broker for broker in brokers if isinstance(broker, int)),
-        message=reader.field(told, "message", str, where),
+        message=reader.field(entry, "message", str, where),
         sources=tuple(sorted({str(each.get("path")) for each in evidence})),
-        facts=reader.field(told, "facts", dict, where),
+        facts=reader.field(entry, "facts", dict, where),
     )
 
 
 def _replicas(reader: _DocumentReader, listed: Sequence[object]) -> list[tuple[str, int, int]]:
     found: list[tuple[str, int, int]] = []
     for place, each in enumerate(listed):
-        told, where = (each if isinstance(each, dict) else {}), f"replicas[{place}]."
-        broker = reader.or_null(told, "broker", int, where)
-        topic, partition = (reader.field(told, key, kind, where) for key, kind in (("topic", str), ("partition", int)))
+        entry, where = (each if isinstance(each, dict) else {}), f"replicas[{place}]."
+        broker = reader.or_null(entry, "broker", int, where)
+        topic, partition = (reader.field(entry, key, kind, where) for key, kind in (("topic", str), ("partition", int)))
         found.append((topic, partition, -1 if broker is None else broker))
     return found
 
 
 def _blocks(reader: _DocumentReader, place: int, refusal: object) -> bool:
-    told = refusal if isinstance(refusal, dict) else {}
-    return bool(reader.field(told, "blocking", bool, f"refusals[{place}]."))
+    entry = refusal if isinstance(refusal, dict) else {}
+    return bool(reader.field(entry, "blocking", bool, f"refusals[{place}]."))
 
 
 def _lacking(reader: _DocumentReader, coverage: Mapping[str, Any], scope: Mapping[str, Any]) -> bool:
@@ -222,8 +222,8 @@ def _raised(policy: Mapping[str, Any]) -> Mapping[str, frozenset[str]]:
     lines = policy.get("thresholds")
     for line in lines if isinstance(lines, list) else []:
         if isinstance(line, dict):
-            rule, told = str(line.get("rule")), f"{line.get('name')} to {line.get('value')} {line.get('unit')}"
-            found[rule] = found.get(rule, frozenset()) | {told}
+            rule, threshold = str(line.get("rule")), f"{line.get('name')} to {line.get('value')} {line.get('unit')}"
+            found[rule] = found.get(rule, frozenset()) | {threshold}
     return found
 
 

@@ -142,9 +142,9 @@ def _first(values: Sequence[int], start: int, wanted: int) -> int | None:
 
 def _passed(segment: OpenSegment, start: int, end: int) -> list[str]:
     """The batches that a scan passes over."""
-    told = [f"{_words(segment.at(row))}: passed over" for row in range(max(start, end - SCANNED), end)]
+    passed = [f"{_words(segment.at(row))}: passed over" for row in range(max(start, end - SCANNED), end)]
     hidden = max(0, end - start - SCANNED)
-    return [f"{hidden} batches are passed over", *told] if hidden else told
+    return [f"{hidden} batches are passed over", *passed] if hidden else passed
 
 
 def _words(held: PlacedBatch) -> str:

@@ -84,16 +84,16 @@ class OpenSegment:
 
     def at(self, row: int) -> PlacedBatch:
         """A batch by its place in the segment."""
-        (told,) = self.batches.slice(row, 1).to_pylist()
+        (batch,) = self.batches.slice(row, 1).to_pylist()
         return PlacedBatch(
             source=self.file.source,
-            start=told["span_start"],
-            end=told["span_end"],
-            base_offset=told["base_offset"],
-            last_offset=told["last_offset"],
-            leader_epoch=-1 if told["leader_epoch"] is None else told["leader_epoch"],
-            records=told["record_count"],
-            max_timestamp=-1 if told["max_timestamp"] is None else told["max_timestamp"],
+            start=batch["span_start"],
+            end=batch["span_end"],
+            base_offset=batch["base_offset"],
+            last_offset=batch["last_offset"],
+            leader_epoch=-1 if batch["leader_epoch"] is None else batch["leader_epoch"],
+            records=batch["record_count"],
+            max_timestamp=-1 if batch["max_timestamp"] is None else batch["max_timestamp"],
         )
 
     def index_source(self, kind: IndexKind) -> str:

@@ -95,8 +95,8 @@ def _kept(frame: DataFrame) -> DataFrame:
 
 
 def _name(result: ExpectationValidationResult) -> str | None:
-    told = result.expectation_config.meta if result.expectation_config else None
-    return told.get(NAME) if told else None
+    meta = result.expectation_config.meta if result.expectation_config else None
+    return meta.get(NAME) if meta else None
 
 
 def _outcome(expected: Expected, result: ExpectationValidationResult | None) -> ExpectationResult:

@@ -29,34 +29,34 @@ def suite_of(name: str, expected: Iterable[Expected]) -> ExpectationSuite:
 
 def expectation_of(expected: Expected) -> Expectation:
     """One expectation in the words of Great Expectations."""
-    told = {"description": f"{expected.name}: {expected.says}", "meta": {NAME: expected.name}}
-    return _BUILDERS[expected.kind](expected, told)
+    described = {"description": f"{expected.name}: {expected.says}", "meta": {NAME: expected.name}}
+    return _BUILDERS[expected.kind](expected, described)
 
 
-def _exists(expected: Expected, told: dict[str, Any]) -> Expectation:
-    return ExpectColumnToExist(column=expected.column, **told)
+def _exists(expected: Expected, described: dict[str, Any]) -> Expectation:
+    return ExpectColumnToExist(column=expected.column, **described)
 
 
-def _type(expected: Expected, told: dict[str, Any]) -> Expectation:
-    return ExpectColumnValuesToBeOfType(column=expected.column, type_=expected.type or "", **told)
+def _type(expected: Expected, described: dict[str, Any]) -> Expectation:
+    return ExpectColumnValuesToBeOfType(column=expected.column, type_=expected.type or "", **described)
 
 
-def _not_null(expected: Expected, told: dict[str, Any]) -> Expectation:
-    return ExpectColumnValuesToNotBeNull(column=expected.column, **told)
+def _not_null(expected: Expected, described: dict[str, Any]) -> Expectation:
+    return ExpectColumnValuesToNotBeNull(column=expected.column, **described)
 
 
-def _between(expected: Expected, told: dict[str, Any]) -> Expectation:
+def _between(expected: Expected, described: dict[str, Any]) -> Expectation:
     return ExpectColumnValuesToBeBetween(
-        column=expected.column, min_value=expected.minimum, max_value=expected.maximum, **told
+        column=expected.column, min_value=expected.minimum, max_value=expected.maximum, **described
     )
 
 
-def _in_set(expected: Expected, told: dict[str, Any]) -> Expectation:
-    return ExpectColumnValuesToBeInSet(column=expected.column, value_set=list(expected.values), **told)
+def _in_set(expected: Expected, described: dict[str, Any]) -> Expectation:
+    return ExpectColumnValuesToBeInSet(column=expected.column, value_set=list(expected.values), **described)
 
 
-def _not_in_set(expected: Expected, told: dict[str, Any]) -> Expectation:
-    return ExpectColumnValuesToNotBeInSet(column=expected.column, value_set=list(expected.values), **told)
+def _not_in_set(expected: Expected, described: dict[str, Any]) -> Expectation:
+    return ExpectColumnValuesToNotBeInSet(column=expected.column, value_set=list(expected.values), **described)
 
 
 _BUILDERS: Final[Mapping[Kind, Callable[[Expected, dict[str, Any]], Expectation]]] = {

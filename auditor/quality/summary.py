@@ -62,12 +62,12 @@ def _table(table: TableOutcome) -> dict[str, object]:
 
 
 def _expectation(outcome: ExpectationResult) -> dict[str, object]:
-    told: dict[str, object] = {"name": outcome.expected.name, "verdict": outcome.verdict}
+    row: dict[str, object] = {"name": outcome.expected.name, "verdict": outcome.verdict}
     if outcome.verdict == "met":
-        return told
-    told |= {"says": outcome.expected.says, "unexpected": outcome.unexpected, "reason": outcome.reason}
+        return row
+    row |= {"says": outcome.expected.says, "unexpected": outcome.unexpected, "reason": outcome.reason}
     spans = [{"path": span.source, "start": span.start, "end": span.end} for span in outcome.addresses]
-    return {**told, "evidence": spans}
+    return {**row, "evidence": spans}
 
 
 def _cells(table: TableOutcome) -> tuple[str, ...]:

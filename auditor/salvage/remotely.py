@@ -25,10 +25,10 @@ def kept_remotely(lost: Lost, report: Mapping[str, object]) -> Iterator[str]:
 
 def _joined(stretches: Iterator[tuple[int, int]]) -> list[tuple[int, int]]:
     """Stretches in order, those that touch as one."""
-    told: list[tuple[int, int]] = []
+    joined: list[tuple[int, int]] = []
     for start, end in stretches:
-        if told and start <= told[-1][1]:
-            told[-1] = (told[-1][0], max(told[-1][1], end))
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
         else:
-            told.append((start, end))
-    return told
+            joined.append((start, end))
+    return joined

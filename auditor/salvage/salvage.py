@@ -91,8 +91,8 @@ def _salvaged(request: SalvageRequest, remembered: Remembered) -> str:
     evidence = partition_evidence(remembered, lost)
     chosen = sources(evidence, lost, remembered.report)
     if not chosen:
-        told = (why_none(evidence, lost, remembered.report), *kept_remotely(lost, remembered.report))
-        raise ConfigError(f"{lost.finding}: {'. '.join(told)}")
+        reasons = (why_none(evidence, lost, remembered.report), *kept_remotely(lost, remembered.report))
+        raise ConfigError(f"{lost.finding}: {'. '.join(reasons)}")
     found = places(chosen, remembered.dump)
     warnings = [*_held_again(chosen, lost, remembered.report), *WARNINGS]
     remote = (f"  {sentence}" for sentence in kept_remotely(lost, remembered.report))
@@ -108,9 +108,9 @@ def _salvaged(request: SalvageRequest, remembered: Remembered) -> str:
 
 def _held_again(chosen: Sequence[Survivor], lost: Lost, report: Mapping[str, object]) -> Iterator[str]:
     """What of the chosen copies is no loss by the bill: replayed, it stands twice."""
-    told = held_again(lost, report)
+    again = held_again(lost, report)
     for epoch in sorted({copy.epoch for copy in chosen}):
-        for start, end in told.get(epoch, ()):
+        for start, end in again.get(epoch, ()):
             if any(c.epoch == epoch and c.start_offset < end and c.end_offset > start for c in chosen):
                 what = f"{offsets_told(start, end)} of epoch {epoch}"
                 yield f"The log that leads holds {what} again, by the report's bill: a replay doubles them."

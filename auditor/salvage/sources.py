@@ -79,8 +79,8 @@ def lost_of(finding: Mapping[str, object], broker: int | None) -> Lost:
         raise ConfigError(f"{name} {rule}: it names no range of offsets in a partition")
     brokers = (broker,) if broker is not None else _side(finding, meant)
     if meant.held_by and not brokers:
-        told = finding.get("brokers")
-        named = numbered("broker", told if isinstance(told, list) else [])
+        named_brokers = finding.get("brokers")
+        named = numbered("broker", named_brokers if isinstance(named_brokers, list) else [])
         raise ConfigError(f"{name}: the disks do not tell which side is right; choose one of {named} with --broker")
     cluster_id, topic_id = finding.get("clusterId"), finding.get("topicId")
     return Lost(
@@ -117,14 +117,14 @@ def _oldest(finding: Mapping[str, object]) -> int:
 
 def _fact(finding: Mapping[str, object], name: str) -> int | None:
     facts = finding.get("facts")
-    told = facts.get(name) if isinstance(facts, dict) else None
-    return told if isinstance(told, int) else None
+    value = facts.get(name) if isinstance(facts, dict) else None
+    return value if isinstance(value, int) else None
 
 
 def _side(finding: Mapping[str, object], meant: RecordsMeant) -> tuple[int, ...]:
     facts = finding.get("facts")
-    told = facts.get(meant.held_by) if isinstance(facts, dict) else None
-    given = told if isinstance(told, list) else [told]
+    holders = facts.get(meant.held_by) if isinstance(facts, dict) else None
+    given = holders if isinstance(holders, list) else [holders]
     return tuple(broker for broker in given if isinstance(broker, int))
 
 
@@ -178,9 +178,9 @@ def sources(evidence: PartitionEvidence, lost: Lost, report: Mapping[str, object
     again = held_again(lost, report)
     gone = ((e, *part) for e in meant for part in without(lost.start, lost.end, again.get(e, ())))
     found = [copy for epoch, start, end in gone for copy in survivors(evidence, epoch, start, end)]
-    told = _billed(report, lost)
-    if told and all(copy.epoch == UNDEFINED_EPOCH for copy in found):
-        return tuple(copy for copy in found if copy.path in told)
+    billed = _billed(report, lost)
+    if billed and all(copy.epoch == UNDEFINED_EPOCH for copy in found):
+        return tuple(copy for copy in found if copy.path in billed)
     return tuple(copy for copy in found if not _leads_now(copy, evidence))
 
 

@@ -68,8 +68,8 @@ def join_transactions(left: Transactions, right: Transactions, clock: BrokerTime
     """The transactions of two neighbouring stretches; `clock` is the first broker's time in the right one."""
     if left.untold or right.untold:
         return UNTOLD
-    before = {told.producer_id: _dated(told, clock) for told in left.open}
-    behind = {told.producer_id: told for told in right.open}
+    before = {transactions.producer_id: _dated(transactions, clock) for transactions in left.open}
+    behind = {transactions.producer_id: transactions for transactions in right.open}
     both = {**behind, **before}
     if len(both) > KEEP:
         return UNTOLD
@@ -93,11 +93,11 @@ def _across(left: OpenTransactions, right: OpenTransactions) -> Iterator[EndedTr
         yield EndedTransaction(producer_id=left.producer_id, start_offset=start, marker_offset=right.head_marker)
 
 
-def _dated(told: OpenTransactions, clock: BrokerTime | None) -> OpenTransactions:
+def _dated(transactions: OpenTransactions, clock: BrokerTime | None) -> OpenTransactions:
     """With the first broker's time behind its beginning, where the stretch had none."""
-    if clock is None or told.begun is None or told.begun.clock is not None:
-        return told
-    return replace(told, begun=replace(told.begun, clock=clock))
+    if clock is None or transactions.begun is None or transactions.begun.clock is not None:
+        return transactions
+    return replace(transactions, begun=replace(transactions.begun, clock=clock))
 
 
 def _one_after(left: OpenTransactions, right: OpenTransactions) -> OpenTransactions:

@@ -17,7 +17,7 @@ from rules.replicas.starts import known_starts
 def with_absent_segments(evidence: PartitionEvidence) -> PartitionEvidence:
     """The evidence with the segments that its copies lack, each stretch of them as bytes that were not copied."""
     replicas = tuple(_with_absent(replica, evidence) for replica in evidence.replicas)
-    same = all(told is known for told, known in zip(replicas, evidence.replicas, strict=True))
+    same = all(after is known for after, known in zip(replicas, evidence.replicas, strict=True))
     # What was asked of the evidence meanwhile stays known where nothing is absent.
     return evidence if same else replace(evidence, replicas=replicas)
 
@@ -56,9 +56,9 @@ def _is_deleted(replica: Replica, begins: int, first: int, evidence: PartitionEv
     if not evidence.compacted and any(leftover.base_offset <= begins for leftover in replica.leftovers):
         return True
     moves = (moment for moment in evidence.moments if moment.kind == "log-start-moved")
-    told = [move.log_start_offset or 0 for move in moves if live or move.broker == replica.broker]
-    told += [peer.file_chain[0].start_offset for peer in evidence.current if live and peer.file_chain]
-    return max(told, default=0) >= first
+    starts = [move.log_start_offset or 0 for move in moves if live or move.broker == replica.broker]
+    starts += [peer.file_chain[0].start_offset for peer in evidence.current if live and peer.file_chain]
+    return max(starts, default=0) >= first
 
 
 def _amid(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes]:

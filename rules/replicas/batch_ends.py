@@ -24,11 +24,11 @@ class BatchEnds:
 
     def whole(self, proof: Committed) -> Committed:
         """An answer to a producer names the first record of a batch that is committed as a whole."""
-        told = proof.moment
-        if told.kind != "produced" or told.offset is None:
+        moment = proof.moment
+        if moment.kind != "produced" or moment.offset is None:
             return proof
-        end = next_boundary(told.offset, self._known.get(proof.term, ()))
-        return replace(proof, end_offset=min([end, *self._opened_behind(told.offset, proof.term)]))
+        end = next_boundary(moment.offset, self._known.get(proof.term, ()))
+        return replace(proof, end_offset=min([end, *self._opened_behind(moment.offset, proof.term)]))
 
     def _opened_behind(self, offset: int, epoch: int) -> Iterator[int]:
         """Where later leaders opened that had the batch at an offset: their own logs had a batch's end there.

@@ -53,40 +53,40 @@ class Unjudged:
 
 
 def contradictions(
-    told: GroupAssignment, counts: PartitionCounts, racks: Mapping[int, str]
+    group: GroupAssignment, counts: PartitionCounts, racks: Mapping[int, str]
 ) -> Iterator[Contradiction | Unjudged]:
     """All that is wrong with a group's assignment, or what keeps it from being judged."""
-    if told.assignor is None:
-        yield from _by_its_own_records(told)
-    elif any(member.assigned for member in told.members):
-        yield from _of_the_assignor(told, told.assignor, counts, racks)
+    if group.assignor is None:
+        yield from _by_its_own_records(group)
+    elif any(member.assigned for member in group.members):
+        yield from _of_the_assignor(group, group.assignor, counts, racks)
 
 
 def _of_the_assignor(
-    told: GroupAssignment, assignor: str, counts: PartitionCounts, racks: Mapping[int, str]
+    group: GroupAssignment, assignor: str, counts: PartitionCounts, racks: Mapping[int, str]
 ) -> Iterator[Contradiction | Unjudged]:
-    shares = [_share(member.assigned) for member in told.members]
-    members = [Member(topics=frozenset(member.topics), rack=member.rack) for member in told.members]
+    shares = [_share(member.assigned) for member in group.members]
+    members = [Member(topics=frozenset(member.topics), rack=member.rack) for member in group.members]
     if assignor not in (RANGE, ROUND_ROBIN, *STICKY):
         reason = f"nothing is known of what the assignor {assignor} gives"
         yield Unjudged(reason=reason, missing="that assignor's own law")
         return
-    views = list(_views(told, counts))
-    found = [list(_against(assignor, told, shares, members, view)) for view in views]
+    views = list(_views(group, counts))
+    found = [list(_against(assignor, group, shares, members, view)) for view in views]
     fitting = min(found, key=len)
     if not fitting:
         return
-    if not _counts_are_told(told, counts):
+    if not _counts_are_told(group, counts):
         reason = "its assignment does not fit the partitions of which directories are here, and there may be more"
         yield Unjudged(reason=reason, missing="the metadata log")
     elif assignor == RANGE and any(member.rack is not None for member in members) and not _breaks(shares):
-        yield from _by_racks(told, shares, members, counts, racks)
+        yield from _by_racks(group, shares, members, counts, racks)
     else:
         yield from fitting
 
 
 def _by_racks(
-    told: GroupAssignment,
+    group: GroupAssignment,
     shares: Sequence[Share],
     members: Sequence[Member],
     counts: PartitionCounts,
@@ -95,8 +95,8 @@ def _by_racks(
     """What is wrong wherever the client saw replicas: brokers that were down had no rack for it."""
     topics = sorted({topic for member in members for topic in member.topics})
     seen = list(racks_seen(topics, counts, racks))
-    pairs = islice(product(seen, list(_views(told, counts))), VIEWS * VIEWS)
-    found = [list(_against(RANGE, told, shares, members, view, nearby)) for nearby, view in pairs]
+    pairs = islice(product(seen, list(_views(group, counts))), VIEWS * VIEWS)
+    found = [list(_against(RANGE, group, shares, members, view, nearby)) for nearby, view in pairs]
     if found:
         yield from min(found, key=len)
     else:
@@ -109,29 +109,29 @@ def _breaks(shares: Sequence[Share]) -> bool:
     return bool(given_twice(shares))
 
 
-def _views(told: GroupAssignment, counts: PartitionCounts) -> Iterator[Counts]:
+def _views(group: GroupAssignment, counts: PartitionCounts) -> Iterator[Counts]:
     """The numbers of partitions that the leader may have seen."""
-    topics = sorted({topic for member in told.members for topic in member.topics})
-    choices = [counts.around(topic, told.state_time) or (0,) for topic in topics]
+    topics = sorted({topic for member in group.members for topic in member.topics})
+    choices = [counts.around(topic, group.state_time) or (0,) for topic in topics]
     for view in islice(product(*choices), VIEWS):
         yield dict(zip(topics, view, strict=True))
 
 
-def _counts_are_told(told: GroupAssignment, counts: PartitionCounts) -> bool:
-    topics = {topic for member in told.members for topic in member.topics}
+def _counts_are_told(group: GroupAssignment, counts: PartitionCounts) -> bool:
+    topics = {topic for member in group.members for topic in member.topics}
     return counts.tells_all and all(counts.steps(topic) or not counts.least(topic) for topic in topics)
 
 
 def _against(
     assignor: str,
-    told: GroupAssignment,
+    group: GroupAssignment,
     shares: Sequence[Share],
     members: Sequence[Member],
     counts: Counts,
     racks: Racks = NO_RACKS,
 ) -> Iterator[Contradiction]:
     """What is wrong where the leader saw these numbers of partitions."""
-    withheld = _withheld(told.members, shares) if assignor == COOPERATIVE else frozenset()
+    withheld = _withheld(group.members, shares) if assignor == COOPERATIVE else frozenset()
     found = {
         "two members have a partition": given_twice(shares),
         "members have partitions that are not theirs to read": foreign(shares, members, counts),
@@ -144,7 +144,7 @@ def _against(
         given = assign_ranges(counts, members, racks) if assignor == RANGE else assign_round_robin(counts, members)
         moved = (own ^ due for own, due in zip(shares, given, strict=True))
         found["members have other partitions than it gives"] = frozenset().union(*moved)
-    yield from (_contradiction(assignor, what, shown, told.span) for what, shown in found.items() if shown)
+    yield from (_contradiction(assignor, what, shown, group.span) for what, shown in found.items() if shown)
 
 
 def _withheld(members: Sequence[GroupMember], shares: Sequence[Share]) -> Share:
@@ -153,18 +153,18 @@ def _withheld(members: Sequence[GroupMember], shares: Sequence[Share]) -> Share:
     return frozenset().union(*(had - has for had, has in zip(before, shares, strict=True)))
 
 
-def _by_its_own_records(told: GroupAssignment) -> Iterator[Contradiction]:
+def _by_its_own_records(group: GroupAssignment) -> Iterator[Contradiction]:
     """Of the newer protocol: what members have, and give up, against what they should have."""
-    held = [_share((*member.assigned, *member.owned)) for member in told.members]
-    targets = [_share(member.target) for member in told.members]
-    settled = zip(told.members, targets, strict=True)
+    held = [_share((*member.assigned, *member.owned)) for member in group.members]
+    targets = [_share(member.target) for member in group.members]
+    settled = zip(group.members, targets, strict=True)
     apart = (_share(member.assigned) ^ due for member, due in settled if member.settled)
     found = {
         "two members have a partition": given_twice(held),
         "two members should have a partition": given_twice(targets),
         "members that are settled have other partitions than they should": frozenset().union(*apart),
     }
-    yield from (_contradiction("its broker", what, shown, told.span) for what, shown in found.items() if shown)
+    yield from (_contradiction("its broker", what, shown, group.span) for what, shown in found.items() if shown)
 
 
 def _contradiction(assignor: str, what: str, shown: Share, span: Span) -> Contradiction:

@@ -69,9 +69,9 @@ class Coordinators:
 
     @cached_property
     def _by_producer(self) -> Mapping[int, tuple[CoordinatorLog, Coordinated]]:
-        told = ((producer, log, each) for log in self.logs for each in log.states for producer in each.producer_ids)
+        states = ((producer, log, each) for log in self.logs for each in log.states for producer in each.producer_ids)
         found: dict[int, tuple[CoordinatorLog, Coordinated]] = {}
-        for producer, log, each in told:
+        for producer, log, each in states:
             held = found.get(producer)
             if held is None or (held[1].update_time or 0) <= (each.update_time or 0):
                 found[producer] = log, each

@@ -23,17 +23,17 @@ class Deleted:
 
     def __init__(self, moments: Sequence[Moment]) -> None:
         """By clock, the terms in order and the highest log start up to each."""
-        told: dict[str, dict[int, int]] = {}
+        starts: dict[str, dict[int, int]] = {}
         for moment in moments:
             if not _of_its_own(moment) or moment.doubtful:
                 continue
             term = moment.term if moment.latest_term is None else moment.latest_term
             start = moment.log_start_offset
             if term is not None and start is not None and start > 0:
-                own = told.setdefault(moment.clock, {})
+                own = starts.setdefault(moment.clock, {})
                 own[term] = max(own.get(term, 0), start)
-        self._terms = {clock: sorted(own) for clock, own in told.items()}
-        self._starts = {clock: list(accumulate((own[t] for t in sorted(own)), max)) for clock, own in told.items()}
+        self._terms = {clock: sorted(own) for clock, own in starts.items()}
+        self._starts = {clock: list(accumulate((own[t] for t in sorted(own)), max)) for clock, own in starts.items()}
 
     @property
     def highest(self) -> int:

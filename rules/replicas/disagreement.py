@@ -59,10 +59,10 @@ class Difference:
 
     @property
     def _committed(self) -> Iterator[int | None]:
-        for replica, told in ((self.left, self.left_told), (self.right, self.right_told)):
+        for replica, committed in ((self.left, self.left_told), (self.right, self.right_told)):
             claim = replica.high_watermark
             on_disk = None if claim is None else min(claim.offset, replica.log_end_offset)
-            yield max(told, on_disk or 0) if on_disk is not None or told > self.start_offset else None
+            yield max(committed, on_disk or 0) if on_disk is not None or committed > self.start_offset else None
 
 
 def differ(differences: Sequence[Difference], brokers: set[int], offsets: tuple[int, int]) -> bool:

@@ -69,13 +69,13 @@ def _statements(
         if _perhaps_later(moment, epoch):
             perhaps += [(epoch, moment.offset)] if _answers(moment, leader) and moment.offset is not None else []
             continue
-        told = _told_end(moment, leader)
-        if told is not None and _later_ones_reach(replicas, moment, epoch, told[0]):
+        end = _told_end(moment, leader)
+        if end is not None and _later_ones_reach(replicas, moment, epoch, end[0]):
             continue
-        if told is not None and _is_on_disk(replicas, moment, epoch, told[0]) and _is_last_word(moments, moment):
+        if end is not None and _is_on_disk(replicas, moment, epoch, end[0]) and _is_last_word(moments, moment):
             continue
-        if told is not None:
-            ends[epoch] = max(ends.get(epoch, told), told)
+        if end is not None:
+            ends[epoch] = max(ends.get(epoch, end), end)
         elif _answers(moment, leader) and moment.offset is not None:
             answered[epoch] = max(answered.get(epoch, 0), moment.offset)
     return ends, answered, perhaps

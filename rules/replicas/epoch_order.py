@@ -34,9 +34,9 @@ def epochs_used_twice(moments: Iterable[Moment], replicas: Sequence[Replica], *,
     return any(not _opened_once(opened.get(epoch, set()), first.get(epoch, 0)) for epoch in falls)
 
 
-def _opened_once(told: AbstractSet[tuple[int | None, int | None]], first_record: int) -> bool:
+def _opened_once(openers: AbstractSet[tuple[int | None, int | None]], first_record: int) -> bool:
     """Whether an epoch is told as opened by one broker at one offset, and no record of its number stands below."""
-    return len(told) == 1 and all(offset is None or offset <= first_record for _, offset in told)
+    return len(openers) == 1 and all(offset is None or offset <= first_record for _, offset in openers)
 
 
 def _first_records(replicas: Sequence[Replica]) -> Mapping[int, int]:

@@ -85,10 +85,10 @@ class OtherFolders(Protocol):
 
 
 def found_foreign(
-    place: tuple[str, int], current: Sequence[Replica], told: frozenset[str], neighbours: OtherFolders
+    place: tuple[str, int], current: Sequence[Replica], known: frozenset[str], neighbours: OtherFolders
 ) -> Foreign:
     """What makes folders of a partition foreign: of one that tells it twice, the id."""
-    ids = other_ids(*place, current, told, neighbours.bearers)
+    ids = other_ids(*place, current, known, neighbours.bearers)
     others = {broker for other in ids if other.standing == ANOTHER for broker in other.brokers}
     return Foreign(
         ids=ids,
@@ -98,7 +98,7 @@ def found_foreign(
     )
 
 
-def bygone_ids(replicas: Sequence[Replica], standing: PartitionCount | None, told: frozenset[str]) -> frozenset[str]:
+def bygone_ids(replicas: Sequence[Replica], standing: PartitionCount | None, known: frozenset[str]) -> frozenset[str]:
     """The ids of all replicas, where the controllers' record tells that the topic stands under another, made since.
 
     Copies of the topic as it is now are missing then: those that are here are of its earlier lives.
@@ -107,4 +107,4 @@ def bygone_ids(replicas: Sequence[Replica], standing: PartitionCount | None, tol
     if standing is None or standing.topic_id is None or standing.topic_id in held:
         return frozenset()
     earlier = frozenset(topic_id for topic_id in held if topic_id is not None)
-    return earlier if len(earlier) == len(held) and earlier <= told else frozenset()
+    return earlier if len(earlier) == len(held) and earlier <= known else frozenset()

@@ -33,15 +33,15 @@ class AlikeBreaks:
 def judged_breaks(evidence: PartitionEvidence) -> Iterator[AlikeBreaks]:
     """The breaks of all replicas, each once, those together of which the same is to be said."""
     held, expiry = {replica.broker: replica for replica in evidence.current}, _expiry(evidence)
-    told: dict[tuple[str, HowSure | None, bool], list[Found]] = {}
+    alike: dict[tuple[str, HowSure | None, bool], list[Found]] = {}
     for brokers, each in merged([(r.broker, each) for r in evidence.current for each in _breaks(evidence, r)]):
         known = any(remembered(held[broker], each.step, expiry) for broker in brokers)
         known = known and (_keep_fences(evidence, brokers) or not each.by_marker)
         soon = _soon(each, expiry)
         sure = _sure(each, known=known, soon=soon)
         grave = not sure and soon and each.kind == "gap"
-        told.setdefault((each.kind if sure else "open", sure, grave), []).append((brokers, each))
-    for (kind, sure, grave), found in told.items():
+        alike.setdefault((each.kind if sure else "open", sure, grave), []).append((brokers, each))
+    for (kind, sure, grave), found in alike.items():
         yield AlikeBreaks(kind=kind, sure=sure, grave=grave, found=tuple(found))
 
 
@@ -71,5 +71,5 @@ def _soon(found: SequenceBreak, expiry: int) -> bool:
 
 
 def _expiry(evidence: PartitionEvidence) -> int:
-    told = (s.value for s in evidence.settings.statements if s.name in EXPIRY and s.value is not None)
-    return min((int(value) for value in told if value.isdecimal()), default=DEFAULT_EXPIRY_MS)
+    values = (s.value for s in evidence.settings.statements if s.name in EXPIRY and s.value is not None)
+    return min((int(value) for value in values if value.isdecimal()), default=DEFAULT_EXPIRY_MS)

@@ -107,6 +107,6 @@ def _lawful(replica: Replica, fault: IndexFault, rebuilt: int | None, ending: fr
 
 def _ending_records(replica: Replica) -> frozenset[int]:
     """The markers that surely end a transaction which wrote here."""
-    told = replica.log.transactions
-    heads = (each.head_marker for each in told.open if each.head_start is not None)
-    return frozenset((*(each.marker_offset for each in told.closed), *(head for head in heads if head is not None)))
+    written = replica.log.transactions
+    heads = (each.head_marker for each in written.open if each.head_start is not None)
+    return frozenset((*(each.marker_offset for each in written.closed), *(head for head in heads if head is not None)))

@@ -85,7 +85,7 @@ def inferred_cuts(replicas: Sequence[Replica], chronicle: Chronicle = NOTHING_TO
     """One cut for every replica that shows one, and one for every jump of a producer; none that a log tells of."""
     logged = chronicle.cuts
     of_replicas = (next(_of_replica(replica, chronicle.moments), None) for replica in replicas)
-    found = [cut for cut in of_replicas if cut is not None and not any(_is_told(cut, told) for told in logged)]
+    found = [cut for cut in of_replicas if cut is not None and not any(_is_told(cut, known) for known in logged)]
     taken: list[tuple[int, int | None]] = [(cut.offset, cut.log_end_offset) for cut in found]
     taken += [(cut.offset, cut.log_end_offset) for cut in logged]
     for jump in _jumps(replicas):
@@ -95,9 +95,9 @@ def inferred_cuts(replicas: Sequence[Replica], chronicle: Chronicle = NOTHING_TO
     return tuple(found)
 
 
-def _is_told(cut: InferredCut, told: Cut) -> bool:
+def _is_told(cut: InferredCut, logged: Cut) -> bool:
     """Whether a log tells of a cut of these offsets on the same broker."""
-    return told.broker == cut.broker and told.offset < cut.log_end_offset
+    return logged.broker == cut.broker and logged.offset < cut.log_end_offset
 
 
 def _of_replica(replica: Replica, moments: Sequence[Moment]) -> Iterator[InferredCut]:
@@ -184,8 +184,8 @@ def _by_snapshot(replica: Replica, known: Sequence[ProducerClaim], moments: Sequ
 
 def _last_word(broker: int, end: int, moments: Sequence[Moment]) -> str | None:
     """The last thing by which the log was still as long."""
-    told = [m for m in moments if m.broker == broker and m.kind in _ENDS and (_reached(m) or 0) >= end]
-    return f"{_ENDS[told[-1].kind]} {_reached(told[-1])}, in epoch {told[-1].term}," if told else None
+    reaching = [m for m in moments if m.broker == broker and m.kind in _ENDS and (_reached(m) or 0) >= end]
+    return f"{_ENDS[reaching[-1].kind]} {_reached(reaching[-1])}, in epoch {reaching[-1].term}," if reaching else None
 
 
 _ENDS = {
@@ -216,12 +216,12 @@ def _jumps(replicas: Iterable[Replica]) -> Iterator[InferredCut]:
     No leader that knows the producer takes such a batch, and none leaves out a sequence: between the two stood records
     that the leader of the new epoch never had. A log with holes, or a cleaned one, shows no such thing.
     """
-    told: set[tuple[int, int, int]] = set()
+    seen: set[tuple[int, int, int]] = set()
     for replica in replicas:
         for run in replica.log.producers:
             cut = _jump(replica, run)
-            if cut is not None and (run.producer_id, run.producer_epoch, cut.offset) not in told:
-                told.add((run.producer_id, run.producer_epoch, cut.offset))
+            if cut is not None and (run.producer_id, run.producer_epoch, cut.offset) not in seen:
+                seen.add((run.producer_id, run.producer_epoch, cut.offset))
                 yield cut
 
 

@@ -62,5 +62,5 @@ def _end(proof: Committed) -> int:
 def _led(moments: Sequence[Moment]) -> set[int]:
     """The epochs in which somebody led, by orders, by metadata, by roles and by answers."""
     said = (m for m in moments if m.error in (None, 0) and not m.doubtful)
-    told = {m.epoch if m.kind in _NAMING else m.term for m in said if m.leader != NO_LEADER}
-    return {epoch for epoch in told if epoch is not None}
+    epochs = {m.epoch if m.kind in _NAMING else m.term for m in said if m.leader != NO_LEADER}
+    return {epoch for epoch in epochs if epoch is not None}

@@ -64,14 +64,14 @@ class KeylessTally:
 def order_of(tallies: Mapping[int, KeylessTally], partitions: int) -> Order:
     """The partitioner by which a producer's records without keys lie so in the partitions of a topic."""
     totals = [tallies[place].records if place in tallies else 0 for place in range(partitions)]
-    told = _in_time(tallies)
-    if len(told) < _FEW or sum(totals) < _FEW:
+    placed = _in_time(tallies)
+    if len(placed) < _FEW or sum(totals) < _FEW:
         return "untellable"
-    if sum(one.first_time < other.first_time for (_, one), (_, other) in pairwise(told)) < _MOST * (len(told) - 1):
+    if sum(one.first_time < other.first_time for (_, one), (_, other) in pairwise(placed)) < _MOST * (len(placed) - 1):
         return "untellable"
-    moves = [(one, other) for (here, one), (there, other) in pairwise(told) if here != there]
+    moves = [(one, other) for (here, one), (there, other) in pairwise(placed) if here != there]
     if sum(one.last_time <= other.first_time for one, other in moves) >= _MOST * len(moves):
-        return _one_by_one(told, partitions)
+        return _one_by_one(placed, partitions)
     spread = max(totals) - min(totals)
     largest = max(tally.largest for tally in tallies.values())
     even = spread <= 2 * largest and spread <= _EVEN * sum(totals) / partitions
@@ -88,20 +88,20 @@ def _in_time(tallies: Mapping[int, KeylessTally]) -> list[tuple[int, KeylessBatc
     )
 
 
-def _one_by_one(told: Sequence[tuple[int, KeylessBatch]], partitions: int) -> Order:
+def _one_by_one(placed: Sequence[tuple[int, KeylessBatch]], partitions: int) -> Order:
     """Batches that follow each other in time: in turn, by chance, or as somebody chose."""
-    stays = _stays(told)
+    stays = _stays(placed)
     if len(stays) < _FEW:
         # Few moves show no chance: a partition chosen for a while looks alike.
         return "unknown" if len(stays) == 1 else "untellable"
     places = [place for place, _ in stays]
-    again = 1 - (len(stays) - 1) / (len(told) - 1)
+    again = 1 - (len(stays) - 1) / (len(placed) - 1)
     if partitions == _PAIR and again == 0:
         return "alternating"
     if partitions > _PAIR and _in_turn(places):
         # Who writes records in turn has a batch open in each partition: none ends before the next one begins.
-        ended = sum(a.records > 1 and a.last_time <= b.first_time for (_, a), (_, b) in pairwise(told))
-        return "round-robin" if ended <= (1 - _MOST) * len(told) and len(set(places)) == partitions else "unknown"
+        ended = sum(a.records > 1 and a.last_time <= b.first_time for (_, a), (_, b) in pairwise(placed))
+        return "round-robin" if ended <= (1 - _MOST) * len(placed) and len(set(places)) == partitions else "unknown"
     if not _by_chance(places, partitions):
         return "unknown"
     if again == 0:
@@ -127,10 +127,10 @@ def _by_chance(places: Sequence[int], partitions: int) -> bool:
     return max(map(places.count, set(places))) <= mean + _DEVIATIONS * sqrt(mean)
 
 
-def _stays(told: Sequence[tuple[int, KeylessBatch]]) -> list[tuple[int, int]]:
+def _stays(placed: Sequence[tuple[int, KeylessBatch]]) -> list[tuple[int, int]]:
     """Batches in a row in one partition, as the partition and their bytes."""
     stays: list[tuple[int, int]] = []
-    for place, batch in told:
+    for place, batch in placed:
         if stays and stays[-1][0] == place:
             stays[-1] = place, stays[-1][1] + batch.size
         else:

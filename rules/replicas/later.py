@@ -42,8 +42,8 @@ class Later:
         first = min(missing, key=lambda m: m.offset or 0)
         later = self.after(epoch)
         own = (m for m in self._again.get(epoch, ()) if m.clock == first.clock and (m.time or 0) > (first.time or 0))
-        told = (m for opening in later for m in (opening, *self._again.get(opening.epoch or 0, ())))
-        return next((m for m in (*own, *told) if (m.offset or 0) <= (first.offset or 0)), later[0])
+        openings = (m for opening in later for m in (opening, *self._again.get(opening.epoch or 0, ())))
+        return next((m for m in (*own, *openings) if (m.offset or 0) <= (first.offset or 0)), later[0])
 
     def lacks(self, answer: Produced, epoch: int, opening: RoleTaken | None) -> bool:
         """Whether its record is gone: by the last leader's log, which may have come back with it, else by an opening.

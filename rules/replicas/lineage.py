@@ -136,25 +136,25 @@ class _Proofs:
 
     def _said_before(self, proof: Committed, opening: RoleTaken) -> bool:
         """Whether this leader wrote it in the same term, before it opened it again."""
-        told = proof.moment
-        own = told.clock == opening.clock and told.clock != ON_DISK
-        return own and self._place[id(told)] < self._place[id(opening)]
+        moment = proof.moment
+        own = moment.clock == opening.clock and moment.clock != ON_DISK
+        return own and self._place[id(moment)] < self._place[id(opening)]
 
 
 def _sure(proof: Committed, sure: frozenset[tuple[str, int]]) -> bool:
     """Whether the term is the one in which the proof was learnt, not merely the highest that it can be."""
-    told = proof.moment
-    named = told.kind in ("produced", "fetched", "consumed", "described") and told.epoch == proof.term
-    own = told.latest_term is None and (told.clock, proof.term) in sure
-    return named or told.clock == ON_DISK or own
+    moment = proof.moment
+    named = moment.kind in ("produced", "fetched", "consumed", "described") and moment.epoch == proof.term
+    own = moment.latest_term is None and (moment.clock, proof.term) in sure
+    return named or moment.clock == ON_DISK or own
 
 
 def _openings(moments: Sequence[Moment], first: Mapping[int, RoleTaken]) -> list[RoleTaken]:
     """The first opening of each epoch, and every later one by the same broker."""
     starts = [m for m in moments if m.kind == "leader-starts" and m.epoch is not None and m.offset is not None]
-    told = [m for m in starts if first[m.epoch or 0].clock == m.clock]
-    told += [m for m in first.values() if m.clock == ON_DISK]
-    return sorted(told, key=lambda m: m.epoch or 0)
+    openings = [m for m in starts if first[m.epoch or 0].clock == m.clock]
+    openings += [m for m in first.values() if m.clock == ON_DISK]
+    return sorted(openings, key=lambda m: m.epoch or 0)
 
 
 def committed_batches(
@@ -171,7 +171,7 @@ def _checkpointed(replicas: Sequence[Replica]) -> Iterator[Committed]:
         claim = replica.high_watermark
         term = None if claim is None else epoch_held(replica, claim.offset - 1)
         if replica.state == "current" and claim is not None and term is not None:
-            told = LogEvent(
+            watermark = LogEvent(
                 kind="high-watermark-loaded",
                 clock=ON_DISK,
                 witness=replica.broker,
@@ -180,7 +180,7 @@ def _checkpointed(replicas: Sequence[Replica]) -> Iterator[Committed]:
                 span=claim.span,
             )
             because = f"broker {replica.broker}'s high watermark on disk is {claim.offset}"
-            yield Committed(end_offset=claim.offset, term=term, because=because, moment=told)
+            yield Committed(end_offset=claim.offset, term=term, because=because, moment=watermark)
 
 
 def parted(lost: LostTerm, leaders: Sequence[Replica], replicas: Sequence[Replica]) -> bool:
@@ -233,16 +233,16 @@ def openings_on_older_records(
         proof = ends.whole(told_of)
         if _sure(proof, sure) and (proof.term not in best or proof.end_offset > best[proof.term].end_offset):
             best[proof.term] = proof
-    told: set[int] = set()
+    taken: set[int] = set()
     for epoch in sorted(starts):
         leader = next((replica for replica in replicas if replica.broker == starts[epoch].broker), None)
         if leader is None:
             continue
         void_below = max((lost for lost in voided if lost <= epoch), default=-1)
-        for term in sorted(term for term in best if void_below <= term < epoch and term not in told):
+        for term in sorted(term for term in best if void_below <= term < epoch and term not in taken):
             found = _kept(leader, starts[epoch], starts.get(term), best[term])
             if found and not cut_since(found.leader, found.epoch, found.end_offset, chronicle):
-                told.add(term)
+                taken.add(term)
                 yield replace(found, perhaps_before=tuple(_unopened(chronicle, term, found)))
 
 

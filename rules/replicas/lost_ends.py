@@ -62,8 +62,8 @@ def lost_ends(evidence: PartitionEvidence) -> Iterator[LostEnd]:
 
 
 def _unended(replica: Replica) -> Iterator[tuple[int, Begun]]:
-    told = replica.log.transactions
-    return ((each.producer_id, each.begun) for each in told.open if each.begun is not None and not told.untold)
+    written = replica.log.transactions
+    return ((each.producer_id, each.begun) for each in written.open if each.begun is not None and not written.untold)
 
 
 def _lost(evidence: PartitionEvidence, holder: Replica, producer: int, begun: Begun) -> LostEnd | None:
@@ -100,11 +100,11 @@ def _passed(replicas: Sequence[Replica], producer: int, start: int) -> Passed | 
 
 
 def _went_over(replica: Replica, producer: int, start: int) -> bool:
-    told = replica.log.transactions
+    written = replica.log.transactions
     spans = replica.log_start_offset <= start < replica.log_end_offset
-    if told.untold or not spans or damaged(replica, start, replica.log_end_offset):
+    if written.untold or not spans or damaged(replica, start, replica.log_end_offset):
         return False
-    own = next((each for each in told.open if each.producer_id == producer), None)
+    own = next((each for each in written.open if each.producer_id == producer), None)
     if own is not None and own.last_marker is not None and own.last_marker > start:
         return False
     lacks = own is None or own.begun is None or own.begun.offset > start

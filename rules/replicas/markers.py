@@ -96,31 +96,31 @@ def _read_again(replica: Replica, offset: int) -> Iterator[tuple[int, Span]]:
         yield replica.broker, found.span
 
 
-def _markers(told: Transactions) -> dict[int, list[int]]:
+def _markers(transactions: Transactions) -> dict[int, list[int]]:
     """The markers of each producer, ascending: of those that decide nothing only the first and the last."""
     found: dict[int, set[int]] = {}
-    for closed in told.closed:
+    for closed in transactions.closed:
         found.setdefault(closed.producer_id, set()).add(closed.marker_offset)
-    for each in told.open:
+    for each in transactions.open:
         own = found.setdefault(each.producer_id, set())
         own.update(marker for marker in (each.head_marker, each.last_marker) if marker is not None)
     return {producer: sorted(markers) for producer, markers in found.items()}
 
 
-def _spans(told: Transactions) -> dict[int, list[tuple[int, int]]]:
+def _spans(transactions: Transactions) -> dict[int, list[tuple[int, int]]]:
     """From the first record of each transaction to its marker."""
     found: dict[int, list[tuple[int, int]]] = {}
-    for each in undecided_spans(told):
+    for each in undecided_spans(transactions):
         if each.start_offset is not None:
             found.setdefault(each.producer_id, []).append((each.start_offset, each.marker_offset))
     return found
 
 
-def undecided_spans(told: Transactions) -> Iterator[UndecidedSpan]:
+def undecided_spans(transactions: Transactions) -> Iterator[UndecidedSpan]:
     """Those of all transactions of a log, in no order."""
-    for closed in told.closed:
+    for closed in transactions.closed:
         yield UndecidedSpan(closed.producer_id, closed.start_offset, closed.marker_offset, head=False)
-    for each in told.open:
+    for each in transactions.open:
         if each.head_start is not None or each.head_marker is not None:
             end = NEVER if each.head_marker is None else each.head_marker
             yield UndecidedSpan(each.producer_id, each.head_start, end, head=True)

@@ -65,11 +65,11 @@ def open_transactions(evidence: PartitionEvidence, slack: int) -> tuple[OpenTran
     leader = evidence.leader_at_the_end
     if leader is None or leader.log.transactions.untold:
         return ()
-    told = [each for each in leader.log.transactions.open if each.begun is not None]
-    if not told:
+    unended = [each for each in leader.log.transactions.open if each.begun is not None]
+    if not unended:
         return ()
     found = _Coordinators(evidence, leader, slack)
-    return tuple(sorted(map(found.judged, told), key=lambda each: (each.begun.offset, each.producer_id)))
+    return tuple(sorted(map(found.judged, unended), key=lambda each: (each.begun.offset, each.producer_id)))
 
 
 def why_untold(evidence: PartitionEvidence, found: Sequence[OpenTransaction]) -> tuple[str, str] | None:
@@ -122,17 +122,17 @@ class _Coordinators:
         here = {replica.broker for replica in self._evidence.current}
         return bool(assigned) and here.issuperset(assigned)
 
-    def judged(self, told: OpenTransactions) -> OpenTransaction:
+    def judged(self, own: OpenTransactions) -> OpenTransaction:
         """One of them, as far as it is known."""
-        begun = told.begun
+        begun = own.begun
         if begun is None:
-            message = f"producer {told.producer_id} has nothing open"
+            message = f"producer {own.producer_id} has nothing open"
             raise ValueError(message)
-        found = self._evidence.coordinators.of(told.producer_id)
+        found = self._evidence.coordinators.of(own.producer_id)
         if found is not None and found[1].producer_epoch >= begun.producer_epoch and self._place in found[1].partitions:
             surely = found[0].latest if found[0].whole else None
-            return self._with_its_coordinator(told.producer_id, begun, found[1], surely)
-        return self._without(told.producer_id, begun, found)
+            return self._with_its_coordinator(own.producer_id, begun, found[1], surely)
+        return self._without(own.producer_id, begun, found)
 
     def _with_its_coordinator(
         self, producer: int, begun: Begun, state: Coordinated, surely: int | None
@@ -226,8 +226,8 @@ class _Coordinators:
     def _timeout(self, state: Coordinated | None) -> int:
         if state is not None:
             return state.timeout_ms
-        told = (s.value for s in self._evidence.settings.statements if s.name == MAXIMUM and s.value is not None)
-        return max((int(value) for value in told if value.isdecimal()), default=DEFAULT_MAXIMUM_MS)
+        values = (s.value for s in self._evidence.settings.statements if s.name == MAXIMUM and s.value is not None)
+        return max((int(value) for value in values if value.isdecimal()), default=DEFAULT_MAXIMUM_MS)
 
     def _told(
         self,

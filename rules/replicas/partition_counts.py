@@ -56,16 +56,16 @@ class PartitionCounts:
 
     def steps(self, topic: str) -> tuple[PartitionCount, ...]:
         """What the controller's record tells of a topic's last life, each count with the time from which it holds."""
-        told = self._by_the_controller(topic)
-        return tuple(step for step in told if step.count and step.topic_id == told[-1].topic_id)
+        steps = self._by_the_controller(topic)
+        return tuple(step for step in steps if step.count and step.topic_id == steps[-1].topic_id)
 
     def _by_the_controller(self, topic: str) -> tuple[PartitionCount, ...]:
         return tuple(told for told in self.told.get(topic, ()) if told.told_by == "metadata")
 
     def standing(self, topic: str | None, partition: int | None) -> PartitionCount | None:
         """The last count by the controllers' record, where it tells that the topic has the partition still."""
-        told = self._by_the_controller(topic or "")
-        return told[-1] if told and partition is not None and told[-1].count > partition else None
+        steps = self._by_the_controller(topic or "")
+        return steps[-1] if steps and partition is not None and steps[-1].count > partition else None
 
     def ids(self, topic: str) -> frozenset[str]:
         """The ids under which the controllers' record tells of a topic, of its lives that ended too."""
@@ -73,8 +73,8 @@ class PartitionCounts:
 
     def last(self, topic: str) -> PartitionCount | None:
         """The count that stands at the end, where somebody told it and no directory contradicts it."""
-        told = (*(t for t in self.told.get(topic, ()) if t.told_by != "metadata"), *self.steps(topic))
-        fitting = [each for each in told if each.count >= self.seen.get(topic, 0)]
+        steps = (*(t for t in self.told.get(topic, ()) if t.told_by != "metadata"), *self.steps(topic))
+        fitting = [each for each in steps if each.count >= self.seen.get(topic, 0)]
         return fitting[-1] if fitting else None
 
     def possible(self, topic: str, at: int | None) -> tuple[int, ...]:
@@ -96,12 +96,12 @@ class PartitionCounts:
 
     def around(self, topic: str, at: int | None) -> tuple[int, ...]:
         """The counts that somebody may have seen at a time, in whichever life of the topic; 0 where it may be none."""
-        told = self._by_the_controller(topic)
-        if not told:
+        steps = self._by_the_controller(topic)
+        if not steps:
             return (last.count if (last := self.last(topic)) else self.least(topic),)
-        begins = [None, *(step.since for step in told)]
-        ends = [*(step.since for step in told), None]
-        spans = zip((0, *(step.count for step in told)), begins, ends, strict=True)
+        begins = [None, *(step.since for step in steps)]
+        ends = [*(step.since for step in steps), None]
+        spans = zip((0, *(step.count for step in steps)), begins, ends, strict=True)
         return tuple(
             count
             for count, begin, end in spans
@@ -110,8 +110,8 @@ class PartitionCounts:
 
     def homes(self, topic: str) -> tuple[tuple[int, ...], ...]:
         """The brokers of each partition of a topic of one life; none where they are not told, or one was moved."""
-        told = self._by_the_controller(topic)
-        return told[-1].homes if len({step.topic_id for step in told}) == 1 else ()
+        steps = self._by_the_controller(topic)
+        return steps[-1].homes if len({step.topic_id for step in steps}) == 1 else ()
 
     @property
     def tells_all(self) -> bool:

@@ -55,11 +55,11 @@ def openings_behind_holes(
     """The first opening below records that may be of an epoch before it, as their witness leaves its roles untold."""
     lost = _first_below(chronicle, first, proofs)
     if lost is not None:
-        told = lost.committed.moment
+        moment = lost.committed.moment
         yield PerhapsBelow(
             lost=lost,
-            records=f"of epoch {told.term} or of a later one",
-            would_tell=would_tell(Silence(broker=told.witness, log="roles", since_epoch=told.term)),
+            records=f"of epoch {moment.term} or of a later one",
+            would_tell=would_tell(Silence(broker=moment.witness, log="roles", since_epoch=moment.term)),
             shown_by="the proof of what was committed",
         )
 
@@ -92,10 +92,10 @@ def _may_be_before(proof: Committed, epoch: int) -> bool:
 
 def _went_on(opening: RoleTaken, proof: Committed) -> bool:
     """Whether who opened the epoch told by the same clock, later on, that they are committed: it held them then."""
-    told = proof.moment
-    if opening.clock != told.clock or opening.time is None or told.time is None:
+    moment = proof.moment
+    if opening.clock != moment.clock or opening.time is None or moment.time is None:
         return False
-    return opening.time < told.time
+    return opening.time < moment.time
 
 
 def _unsure(chronicle: Chronicle, proofs: Sequence[Committed]) -> list[Committed]:

@@ -17,11 +17,11 @@ MOST_BROKERS: Final = 6
 
 def racks_told(settings: Settings) -> Mapping[int, str]:
     """The racks of brokers that named one and never another."""
-    told: dict[int, set[str]] = {}
+    named: dict[int, set[str]] = {}
     for each in settings.statements:
         if each.name == RACK and each.broker is not None and each.value:
-            told.setdefault(each.broker, set()).add(each.value)
-    return {broker: min(own) for broker, own in told.items() if len(own) == 1}
+            named.setdefault(each.broker, set()).add(each.value)
+    return {broker: min(own) for broker, own in named.items() if len(own) == 1}
 
 
 def racks_seen(topics: Iterable[str], counts: PartitionCounts, racks: Mapping[int, str]) -> Iterator[Racks]:

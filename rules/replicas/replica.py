@@ -222,8 +222,8 @@ class Replica:
         holes += [(fault.base_offset, fault.end_offset) for fault in log.checksum_faults]
         holes += [(s.start_offset or 0, s.end_offset or 0) for s in self.strays if s.field != "leader epoch"]
         holes += [(u.expected_offset or 0, u.next_offset or u.expected_offset or 0) for u in log.unread]
-        told = min((step.found for step in log.gaps[-1:] if log.gap_count > len(log.gaps)), default=end_offset)
-        return end_offset <= told and not any(a < end_offset and start_offset < b for a, b in holes)
+        known_to = min((step.found for step in log.gaps[-1:] if log.gap_count > len(log.gaps)), default=end_offset)
+        return end_offset <= known_to and not any(a < end_offset and start_offset < b for a, b in holes)
 
     @cached_property
     def bare(self) -> bool:

@@ -18,11 +18,11 @@ from rules.replicas.replica import Replica
 
 def stable_offsets_apart(replica: Replica) -> Iterator[IndexFault]:
     """Entries of transaction indexes whose last stable offset no state of the log gives."""
-    told = replica.indexes.told_aborts
-    if not told or not replica.indexes.ascending or not tells_transactions(replica):
+    aborts = replica.indexes.told_aborts
+    if not aborts or not replica.indexes.ascending or not tells_transactions(replica):
         return
     log = _Transactions(replica)
-    for entry in told:
+    for entry in aborts:
         due = log.due(entry)
         if due is not None:
             yield IndexFault(
@@ -49,8 +49,8 @@ class _Transactions:
     @cached_property
     def _spans(self) -> Sequence[tuple[int, int, int]]:
         """Marker, first record and producer."""
-        told = undecided_spans(self._told)
-        return sorted((t.marker_offset, t.start_offset, t.producer_id) for t in told if t.start_offset is not None)
+        spans = undecided_spans(self._told)
+        return sorted((t.marker_offset, t.start_offset, t.producer_id) for t in spans if t.start_offset is not None)
 
     @cached_property
     def _ends(self) -> Sequence[int]:

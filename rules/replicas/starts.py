@@ -91,7 +91,7 @@ def _after(moment: LogEvent | LogCut, start: int | None, *, tells: bool) -> int 
 
 def _tells_of_starts(broker: int, evidence: PartitionEvidence) -> bool:
     """Whether every release that the broker ran, by its own logs, prints where it moves a log start to."""
-    releases = [parse_kafka_version(told) for told in evidence.settings.releases_told(broker)]
+    releases = [parse_kafka_version(release) for release in evidence.settings.releases_told(broker)]
     return bool(releases) and all(each is not None and each.at_least(*_TELLS_OF_STARTS) for each in releases)
 
 
@@ -105,5 +105,5 @@ def once_started_there(replica: Replica, evidence: PartitionEvidence) -> bool:
     others = [other.epoch_file.entries[0].start_offset for other in beside]
     if deleted(evidence).highest >= begins or (others and min(others) >= begins):
         return True
-    told = any(moment.kind in OF_SERVER_LOG for moment in evidence.chronicle.told_by(replica.broker))
-    return not others and not told
+    speaks = any(moment.kind in OF_SERVER_LOG for moment in evidence.chronicle.told_by(replica.broker))
+    return not others and not speaks

@@ -41,28 +41,28 @@ class OtherId:
     """The topic whose id it is, where that is another one."""
 
 
-def own_id(replicas: Sequence[Replica], told: frozenset[str]) -> str | None:
+def own_id(replicas: Sequence[Replica], ids_known: frozenset[str]) -> str | None:
     """The id that most replicas bear, of several as many one that logs give to the topic; None where nothing tells."""
     held = Counter(r.topic_id for r in replicas if r.topic_id is not None)
-    ranked = sorted(held, key=lambda topic_id: (-held[topic_id], topic_id not in told, topic_id))
-    if len(ranked) > 1 and _equal(ranked[0], ranked[1], held, told):
+    ranked = sorted(held, key=lambda topic_id: (-held[topic_id], topic_id not in ids_known, topic_id))
+    if len(ranked) > 1 and _equal(ranked[0], ranked[1], held, ids_known):
         return None
     return ranked[0] if ranked else None
 
 
-def _equal(first: str, second: str, held: Counter[str], told: frozenset[str]) -> bool:
-    return held[first] == held[second] and (first in told) == (second in told)
+def _equal(first: str, second: str, held: Counter[str], ids_known: frozenset[str]) -> bool:
+    return held[first] == held[second] and (first in ids_known) == (second in ids_known)
 
 
 def other_ids(
-    topic: str, partition: int, replicas: Sequence[Replica], told: frozenset[str], bearers: Sequence[Bearer]
+    topic: str, partition: int, replicas: Sequence[Replica], ids_known: frozenset[str], bearers: Sequence[Bearer]
 ) -> tuple[OtherId, ...]:
     """Every id but the topic's own that a replica of the partition bears, and what is known of it."""
-    own = own_id(replicas, told)
-    if told and own not in told and any(b.topic_id == own and b.topic != topic for b in bearers):
+    own = own_id(replicas, ids_known)
+    if ids_known and own not in ids_known and any(b.topic_id == own and b.topic != topic for b in bearers):
         own = None  # all its replicas bear what logs give to no life of the topic, and what another topic bears
     ids = sorted({r.topic_id for r in replicas if r.topic_id is not None} - {own})
-    return tuple(_other(topic_id, topic, partition, replicas, told, bearers) for topic_id in ids)
+    return tuple(_other(topic_id, topic, partition, replicas, ids_known, bearers) for topic_id in ids)
 
 
 def _other(
@@ -70,7 +70,7 @@ def _other(
     topic: str,
     partition: int,
     replicas: Sequence[Replica],
-    told: frozenset[str],
+    ids_known: frozenset[str],
     bearers: Sequence[Bearer],
 ) -> OtherId:
     brokers = tuple(sorted(replica.broker for replica in replicas if replica.topic_id == topic_id))
@@ -78,11 +78,11 @@ def _other(
     elsewhere = Counter(b.topic for b in others if b.topic_id == topic_id)
     strangers = {name: count for name, count in elsewhere.items() if name != topic}
     standing: Standing = "untold"
-    if topic_id in told or elsewhere[topic] > max(strangers.values(), default=0):
+    if topic_id in ids_known or elsewhere[topic] > max(strangers.values(), default=0):
         standing, strangers = "an earlier life", {}
     elif strangers:
         standing = ANOTHER
-    elif told:
+    elif ids_known:
         standing = "unknown to the logs"
     named = min(strangers, key=lambda name: (-strangers[name], name), default=None)
     return OtherId(topic_id=topic_id, brokers=brokers, standing=standing, of_topic=named)

@@ -36,9 +36,9 @@ class UnnamedTopicId:
 class TopicIds:
     """The names that are told of ids."""
 
-    def __init__(self, told: Iterable[TopicName]) -> None:
+    def __init__(self, names: Iterable[TopicName]) -> None:
         self._names: dict[str, set[str]] = {}
-        for each in told:
+        for each in names:
             self._names.setdefault(each.topic_id, set()).add(each.topic)
 
     def names(self, topic_id: str) -> tuple[str, ...]:
@@ -46,10 +46,10 @@ class TopicIds:
         return tuple(sorted(self._names.get(topic_id, ())))
 
 
-def without_one_name(told: Iterable[Nameless], names: Mapping[str, tuple[str, ...]]) -> tuple[UnnamedTopicId, ...]:
+def without_one_name(nameless: Iterable[Nameless], names: Mapping[str, tuple[str, ...]]) -> tuple[UnnamedTopicId, ...]:
     """The ids among statements that do not bear just one name."""
     left: dict[str, list[Nameless]] = {}
-    for each in told:
+    for each in nameless:
         if len(names[each.topic_id]) != 1:
             left.setdefault(each.topic_id, []).append(each)
     return tuple(

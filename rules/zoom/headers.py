@@ -34,8 +34,8 @@ def _believed(replica: Replica, evidence: PartitionEvidence) -> Replica:
     failed = {fault.span for fault in replica.log.checksum_faults}
     placed = {span: stray for span, stray in misplaced(replica, evidence).items() if span not in failed}
     epochs = {run.first: epoch for run, epoch in foreign_epochs(replica, evidence)}
-    told = {*placed, *failed}
-    strays = [*placed.values(), *_of_epochs(replica, epochs, told), *_impossible(replica, {*told, *epochs})]
+    known = {*placed, *failed}
+    strays = [*placed.values(), *_of_epochs(replica, epochs, known), *_impossible(replica, {*known, *epochs})]
     if not strays and not failed:
         return replica
     log = _mended(replica.log, failed | {stray.span for stray in strays if stray.field != "leader epoch"}, placed)
@@ -46,18 +46,18 @@ def _believed(replica: Replica, evidence: PartitionEvidence) -> Replica:
     return replace(replica, log=log, strays=tuple(strays), log_as_written=replica.log)
 
 
-def _of_epochs(replica: Replica, epochs: Mapping[Span, int], told: Collection[Span]) -> Iterator[Stray]:
+def _of_epochs(replica: Replica, epochs: Mapping[Span, int], known: Collection[Span]) -> Iterator[Stray]:
     for run in replica.log.epochs:
-        if run.first in epochs and run.first not in told:
+        if run.first in epochs and run.first not in known:
             yield Stray(
                 field="leader epoch", start_offset=run.start_offset, end_offset=run.end_offset, span=run.first
             )
 
 
-def _impossible(replica: Replica, told: Collection[Span]) -> Iterator[Stray]:
+def _impossible(replica: Replica, placed: Collection[Span]) -> Iterator[Stray]:
     """Headers that say what no broker writes, where nothing tells what they should say."""
     for fault in replica.log.header_faults:
-        if fault.span not in told:
+        if fault.span not in placed:
             known = fault.base_offset >= 0
             end = max(fault.base_offset, fault.end_offset)
             yield Stray(
@@ -138,10 +138,10 @@ def _ended(log: LogFacts, claims: Collection[int]) -> LogFacts:
         return log
     room = range(fault.base_offset + 1, fault.base_offset + fault.span.end - fault.span.start + 1)
     counted = counted_end(log.last_base, log.last_records)
-    told = [offset for offset in (counted, *sorted(claims, reverse=True)) if offset in claims and offset in room]
-    if not told and log.end_offset in room:
+    ends = [offset for offset in (counted, *sorted(claims, reverse=True)) if offset in claims and offset in room]
+    if not ends and log.end_offset in room:
         return log
-    end = next((offset for offset in told if offset is not None), room.start)
+    end = next((offset for offset in ends if offset is not None), room.start)
     faults = tuple(replace(f, end_offset=end) if f is fault else f for f in log.checksum_faults)
     epochs = (*log.epochs[:-1], replace(last, end_offset=end))
     return replace(log, end_offset=end, epochs=epochs, checksum_faults=faults)

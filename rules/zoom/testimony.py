@@ -187,15 +187,15 @@ def foreign_epochs(replica: Replica, evidence: PartitionEvidence) -> Iterator[tu
     runs = replica.log.epochs
     faulty = {fault.span for fault in (*replica.log.header_faults, *replica.log.checksum_faults)}
     # Formats without epochs have none to be wrong about.
-    told_of = [at for at, run in enumerate(runs) if run.batches == 1 and (run.epoch >= 0 or run.first in faulty)]
-    lone = [at for at in told_of if runs[at].epoch != _epoch_of(replica, runs[at])]
+    alone = [at for at, run in enumerate(runs) if run.batches == 1 and (run.epoch >= 0 or run.first in faulty)]
+    lone = [at for at in alone if runs[at].epoch != _epoch_of(replica, runs[at])]
     if not lone:
         return
-    told: dict[Span, set[int]] = {}
+    testified: dict[Span, set[int]] = {}
     for mark, twin, _ in _twins(replica, [runs[place].first for place in lone], evidence):
-        told.setdefault(mark.span, set()).add(twin.leader_epoch)
+        testified.setdefault(mark.span, set()).add(twin.leader_epoch)
     for place in lone:
-        run, twins = runs[place], told.get(runs[place].first, set())
+        run, twins = runs[place], testified.get(runs[place].first, set())
         if run.epoch in twins or _held_alike(replica, run, evidence):
             continue
         before = runs[place - 1].epoch if place else None
