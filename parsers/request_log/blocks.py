@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import compress, groupby
 from operator import attrgetter
-from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 from parsers.provenance import Origin
 from parsers.request_log import positions
@@ -101,10 +101,9 @@ class _Kind(Generic[Of]):
     def _some_of_json(self, texts: Sequence[bytes], places: Places) -> list[Place]:
         joined = b"\n".join(texts)
         lines = self._of_json.structs(joined, len(texts))
-        whole = [line for line in lines if line is not None]
-        if len(whole) == len(lines):
+        if all(lines):
             # A line that holds parts of two holds a struct that is not read.
-            if self._add(Taken(whole, *places)).structs == braces_in(joined):
+            if self._add(Taken(cast("Sequence[Of]", lines), *places)).structs == braces_in(joined):
                 return []
             self._folded.pop()
         spliced = (is_spliced(text, 0, len(text)) for text in texts)
@@ -170,12 +169,12 @@ class Blocks:
 
     def _sorted_out(self, data: bytes, start: int) -> list[Place]:
         """Lines by what they tell; returns where those stand that only the grammar can read."""
-        unread, odd, openings = 0, list[Place](), self._openings.get
+        unread, odd, openings, long = 0, list[Place](), self._openings.get, len(data) > MARKS_LIMIT
         for line, timed in zip(*lines_in(data), strict=True):
             end = start + len(line) - 1
             opening = openings(line[_TIMED:_OPENS]) if timed else None
             behind, add, is_json, time_text = opening or self._opened(line, timed=timed)
-            if not behind or len(line) > MARKS_LIMIT or (add is None and line.find(MARKER, behind) >= 0):
+            if not behind or (long and len(line) > MARKS_LIMIT) or (add is None and line.find(MARKER, behind) >= 0):
                 odd.append((start, end))
             elif add is None:
                 unread += 1

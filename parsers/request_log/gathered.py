@@ -189,7 +189,10 @@ def _side(
     topics_of: Sequence[Sequence[Any]], flat: Sequence[Any], lists: Sequence[Sequence[Any]], topics: Topics,
     parts: Integers,
 ) -> NamedSide:  # fmt: skip
-    return NamedSide(integers(map(len, topics_of)), table(map(_pair, topics.codes(flat), map(len, lists)), 2), parts)
+    named = np.empty((len(flat), 2), np.int64)
+    named[:, 0] = integers(topics.codes(flat))
+    named[:, 1] = integers(map(len, lists))
+    return NamedSide(integers(map(len, topics_of)), named, parts)
 
 
 def _asked(topics_of: Sequence[Sequence[Any]], topics: Topics) -> NamedSide:
