@@ -95,7 +95,7 @@ class Topics:
         self.names = Names()
         self._by_name, self._by_id = _TopicNumbers(self.names, by_id=False), _TopicNumbers(self.names, by_id=True)
 
-    def codes(self, topics: Sequence[Any]) -> Iterable[int]:
+    def codes(self, topics: Sequence[Any]) -> list[int]:
         """The number of each."""
         names, by_name, by_id = self.names, self._by_name, self._by_id
         return [
@@ -190,8 +190,7 @@ def _side(
     parts: Integers,
 ) -> NamedSide:  # fmt: skip
     named = np.empty((len(flat), 2), np.int64)
-    named[:, 0] = integers(topics.codes(flat))
-    named[:, 1] = integers(map(len, lists))
+    named[:, 0], named[:, 1] = topics.codes(flat), [*map(len, lists)]
     return NamedSide(integers(map(len, topics_of)), named, parts)
 
 
