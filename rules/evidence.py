@@ -284,7 +284,8 @@ class PartitionEvidence:
     @cached_property
     def perhaps_led_since(self) -> tuple[Replica, ...]:
         """Those whose brokers may have led after the last leader that is told, and whose logs differ from that log."""
-        return tuple(perhaps_led_since(self.current, self.differences, self.chronicle, self.settings))
+        told = self.chronicle, self.settings, lambda: self.clocks
+        return tuple(perhaps_led_since(self.current, self.differences, *told))
 
     def sides(self, start: int, end: int, disputed: Sequence[Difference]) -> Sides:
         """Who is at odds with whom over a range, and who with the last leader."""

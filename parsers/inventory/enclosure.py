@@ -30,8 +30,9 @@ def enclose(given: Sequence[Path]) -> tuple[Path, tuple[str, ...]]:
     """
     if not given:
         raise NotADump("expected a folder that holds brokers' log dirs, found none")
-    homes = dict.fromkeys(home for place in given if (home := _of_replica(place.absolute())) is not None)
-    folders = [*homes, *(place for place in given if _of_replica(place.absolute()) is None)]
+    placed = [(place, _of_replica(place.absolute())) for place in given]
+    homes = dict.fromkeys(home for _, home in placed if home is not None)
+    folders = [*homes, *(place for place, home in placed if home is None)]
     for folder in folders:
         found = found_at(folder)
         if found != "a folder":

@@ -1,7 +1,7 @@
 """What became of records that producers were told are written: which are gone, and of which that is not known.
 
-It is open where logs are silent: of answers after which nothing tells where a later epoch opened, of records that no
-later leader had and of which no answer is told, and of leaders that tell nothing of their reign.
+It is open where logs are silent. Nothing may tell where a later epoch opened. Of records that no later leader had, no
+answer may be told. And a leader may tell nothing of its reign.
 """
 
 from __future__ import annotations

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from rules.chronicle.chronicle import Chronicle
 from rules.history.clocks import NO_CLOCKS, Clocks, estimated
-from rules.history.memberships import clocks_told
 from rules.replicas.disagreement import Difference
 from rules.replicas.replica import Replica, same_topic
 from rules.settings import STOPPED, Setting, Settings
 
 
 def perhaps_led_since(
-    replicas: Sequence[Replica], differences: Sequence[Difference], chronicle: Chronicle, settings: Settings
+    replicas: Sequence[Replica],
+    differences: Sequence[Difference],
+    chronicle: Chronicle,
+    settings: Settings,
+    clocks_of_all: Callable[[], Clocks],
 ) -> Iterator[Replica]:
     """The replicas whose brokers may have led a newer epoch than the last told leader, with other records than it has.
 
@@ -29,7 +32,7 @@ def perhaps_led_since(
         return
     succeeded = any(m.epoch is not None and m.epoch > epoch for m in chronicle.moments)
     ended = None if succeeded else _stop(settings.states(leader))
-    clocks = NO_CLOCKS if ended is None else clocks_told(chronicle.moments, settings)
+    clocks = NO_CLOCKS if ended is None else clocks_of_all()
     for other in others:
         if stop_untold(other, settings) or _went_on(settings.states(other.broker), ended, f"broker {leader}", clocks):
             yield other
