@@ -36,6 +36,8 @@ PRODUCE: Final = "PRODUCE"
 _TIMED, _OPENS = 24, 112
 """Letters of a line up to its time's end, and up to behind what it says of which request it tells."""
 _OPENINGS: Final = 1 << 10
+_END: Final = b"} (kafka.request.logger)\n"
+_ENDS: Final = 1 - len(_END)
 Written: TypeAlias = tuple[bytes, int, int, bytes]
 """What a line says of a request and its answer, where the line begins and ends, and its time."""
 Opening: TypeAlias = tuple[int, Callable[[Written], None] | None, bool, bytes | None]
@@ -179,8 +181,9 @@ class Blocks:
             elif add is None:
                 unread += 1
             else:
-                stop = line.rfind(b"}", behind) + 1 if is_json else -1
-                if stop and (stop < 0 or line.find(b"{", stop) < 0):
+                # As a rule a line ends as Kafka's own layout ends it.
+                stop = -1 if not is_json else _ENDS if line.endswith(_END) else line.rfind(b"}", behind) + 1
+                if stop < 0 or (stop and line.find(b"{", stop) < 0):
                     add((line[behind:stop], start, end, time_text or line[1:_TIMED]))
                 else:
                     odd.append((start, end))

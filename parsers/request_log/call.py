@@ -67,11 +67,11 @@ class AnsweredPartition(NamedTuple):
     high_watermark: int | None
     last_stable_offset: int | None = None
     log_start_offset: int | None = None
+    records_size: int | None = None
     diverging_epoch: int | None = None
     diverging_end_offset: int | None = None
     leader: int | None = None
     leader_epoch: int | None = None
-    records_size: int | None = None
 
 
 class FetchCall(NamedTuple):
@@ -173,11 +173,11 @@ def _one_answer(name: tuple[str, str], partition: Struct) -> AnsweredPartition:
         watermark,
         stable,
         start,
+        _records_size(partition),
         i32(diverging, "epoch") if diverging is not None else None,
         i64(diverging, "endOffset") if diverging is not None else None,
         i32(leader, "leaderId") if leader is not None else None,
         i32(leader, "leaderEpoch") if leader is not None else None,
-        _records_size(partition),
     )
 
 
@@ -230,7 +230,7 @@ def _asked_of(partition: AskedPartition) -> typed.FetchPartition:
 
 
 def _answered_of(partition: AnsweredPartition) -> typed.FetchedPartition:
-    error, watermark, stable, start, epoch, end, leader, leader_epoch, size = map(_number, partition[1:])
+    error, watermark, stable, start, size, epoch, end, leader, leader_epoch = map(_number, partition[1:])
     return typed.FetchedPartition(
         partition.key.partition, error, watermark, stable, start, typed.Diverging(epoch, end),
         typed.Leader(leader, leader_epoch), size,

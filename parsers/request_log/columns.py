@@ -18,8 +18,8 @@ ASKED: Final = (
     "fetch_offset", "last_fetched_epoch", "current_leader_epoch", "log_start_offset", "request_high_watermark",
 )  # fmt: skip
 ANSWERED: Final = (
-    "error_code", "high_watermark", "last_stable_offset", "leader_log_start_offset", "diverging_epoch",
-    "diverging_end_offset", "answer_leader", "answer_leader_epoch", "records_size",
+    "error_code", "high_watermark", "last_stable_offset", "leader_log_start_offset", "records_size", "diverging_epoch",
+    "diverging_end_offset", "answer_leader", "answer_leader_epoch",
 )  # fmt: skip
 TIMES: Final = (
     "total_time_us", "queue_time_us", "local_time_us", "remote_time_us", "response_queue_time_us", "send_time_us",

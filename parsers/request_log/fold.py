@@ -42,9 +42,8 @@ from parsers.request_log.typed import NULL
 
 _TOGETHER: Final = 1 << 17
 """Rows of resting partitions that are made at once."""
-_ERROR, _WATERMARK, _START, _SIZE = (
-    ANSWERED.index(name) for name in ("error_code", "high_watermark", "leader_log_start_offset", "records_size")
-)
+_AS_BEFORE: Final = [ANSWERED.index(name) for name in ("high_watermark", "leader_log_start_offset")]
+_NONE: Final = [ANSWERED.index(name) for name in ("error_code", "records_size")]
 
 
 def fold(
@@ -106,16 +105,16 @@ def _named(calls: Calls, touched: Touched, kept: Kept, known: Known, words: Word
 def _columns(part: RowsToBe, words: Words) -> dict[str, Integers]:
     order = np.argsort(part.line * (RESTING << 1) + part.order, kind="stable")
     part = RowsToBe(*(column[order] for column in part))
-    asked, answered = words.asked[part.asked].T, words.answered[part.answered].T
+    asked, answered = words.asked[part.asked].T, words.answered[part.answered]
     # An answer that leaves a partition out says: no error, no records, watermark and log start as before.
-    unsaid, known = part.flags & UNCHANGED != 0, part.flags & ANSWER_IMPLIED != 0
-    for column, values in enumerate(answered):
-        kept = known if column in (_WATERMARK, _START) else np.zeros_like(known)
-        values[unsaid & ~kept] = NULL
-        if column in (_ERROR, _SIZE):
-            values[unsaid & known] = 0
+    unsaid = np.flatnonzero(part.flags & UNCHANGED)
+    known = part.flags[unsaid] & ANSWER_IMPLIED != 0
+    implied = np.full((len(unsaid), len(ANSWERED)), NULL)
+    implied[:, _AS_BEFORE] = np.where(known[:, None], answered[unsaid][:, _AS_BEFORE], NULL)
+    implied[:, _NONE] = np.where(known[:, None], 0, NULL)
+    answered[unsaid] = implied
     return {
         "line": part.line, "last": part.last, "times": part.times, "waits": part.waits, "key": part.key,
         "flags": part.flags,
-        **dict(zip(ASKED, asked, strict=True)), **dict(zip(ANSWERED, answered, strict=True)),
+        **dict(zip(ASKED, asked, strict=True)), **dict(zip(ANSWERED, answered.T, strict=True)),
     }  # fmt: skip

@@ -14,6 +14,8 @@ from parsers.request_log.columns import ANSWERED, ASKED, TIMES, Codes, Integers
 from parsers.request_log.line_times import Floats
 from parsers.request_log.typed import (
     NULL,
+    UNDIVERGED,
+    UNLED,
     FetchAnswered,
     FetchLine,
     ProduceAnswered,
@@ -24,7 +26,8 @@ from parsers.request_log.typed import (
 _UNANSWERED: Final = FetchAnswered()
 _NOT_WRITTEN: Final = ProduceAnswered()
 _ELSEWHERE: Final = [1 + ANSWERED.index(name) for name in ("diverging_epoch", "answer_leader")]
-"""Where an answer that sends its asker elsewhere says so."""
+"""Where an answer that sends its asker elsewhere says so: behind what every answer says."""
+_SAID: Final = min(_ELSEWHERE)
 _HEAD: Final = ("span_start", "span_end", "client_id", "correlation_id", "api_version")
 _OF_FETCHES: Final = (
     *_HEAD, "replica", "replica_epoch", "min_bytes", "session_id", "session_epoch", "answer_session_id",
@@ -34,7 +37,7 @@ _OF_PRODUCES: Final = (*_HEAD, "acks", "transactional", "answered")
 # Numbers are packed as they are met: made into tuples first, they would take twice as long to become columns.
 _fetch: Final = Packing(f"{len(_OF_FETCHES) + 1}q{len(TIMES)}d").pack
 _produce: Final = Packing(f"{len(_OF_PRODUCES) + 1}q{len(TIMES)}d").pack
-_asked_of, _answered_of = Packing(f"{1 + len(ASKED)}q").pack, Packing(f"{1 + len(ANSWERED)}q").pack
+_asked_of, _answered_of = Packing(f"{1 + len(ASKED)}q").pack, Packing(f"{_SAID}q").pack
 _pair, _written_to = Packing("2q").pack, Packing("4q").pack
 
 Of = TypeVar("Of", bound=RequestLine)
@@ -218,16 +221,21 @@ def _given_up(topics_of: Sequence[Sequence[Any]], topics: Topics) -> NamedSide:
 def _answered(topics_of: Sequence[Sequence[Any]], topics: Topics) -> NamedSide:
     flat = [*chain.from_iterable(topics_of)]
     lists = [topic.partitionResponses if topic.partitions is UNSET else topic.partitions for topic in flat]
+    parts = [*chain.from_iterable(lists)]
     rows = [
         _answered_of(
-            p.partitionIndex, p.errorCode, p.highWatermark, p.lastStableOffset, p.logStartOffset,
-            p.divergingEpoch.epoch, p.divergingEpoch.endOffset, p.currentLeader.leaderId, p.currentLeader.leaderEpoch,
-            p.recordsSizeInBytes,
+            p.partitionIndex, p.errorCode, p.highWatermark, p.lastStableOffset, p.logStartOffset, p.recordsSizeInBytes
         )
-        for parts in lists
         for p in parts
-    ]  # fmt: skip
-    return _side(topics_of, flat, lists, topics, table(rows, 1 + len(ANSWERED)))
+    ]
+    said = np.full((len(parts), 1 + len(ANSWERED)), NULL)
+    said[:, :_SAID] = table(rows, _SAID)
+    # Few answers send their asker elsewhere.
+    for place, p in enumerate(parts):
+        diverging, leader = p.divergingEpoch, p.currentLeader
+        if diverging is not UNDIVERGED or leader is not UNLED:
+            said[place, _SAID:] = diverging.epoch, diverging.endOffset, leader.leaderId, leader.leaderEpoch
+    return _side(topics_of, flat, lists, topics, said)
 
 
 def _sent(topics_of: Sequence[Sequence[Any]], topics: Topics) -> NamedSide:

@@ -125,7 +125,7 @@ class Leader(Struct, frozen=True, gc=False):
     leaderEpoch: I32 = NULL
 
 
-_UNDIVERGED, _UNLED = Diverging(), Leader()
+UNDIVERGED, UNLED = Diverging(), Leader()
 
 
 class FetchedPartition(Struct, gc=False):
@@ -136,8 +136,8 @@ class FetchedPartition(Struct, gc=False):
     highWatermark: I64 = NULL
     lastStableOffset: I64 = NULL
     logStartOffset: I64 = NULL
-    divergingEpoch: Diverging = _UNDIVERGED
-    currentLeader: Leader = _UNLED
+    divergingEpoch: Diverging = UNDIVERGED
+    currentLeader: Leader = UNLED
     recordsSizeInBytes: I64 = NULL
     records: Odd | UnsetType = UNSET
     recordSet: Odd | UnsetType = UNSET
@@ -153,8 +153,8 @@ class OldFetchedPartition(Struct, gc=False):
     highWatermark: I64 = NULL
     lastStableOffset: I64 = NULL
     logStartOffset: I64 = NULL
-    divergingEpoch: Diverging = _UNDIVERGED
-    currentLeader: Leader = _UNLED
+    divergingEpoch: Diverging = UNDIVERGED
+    currentLeader: Leader = UNLED
     recordsSizeInBytes: I64 = field(default=NULL, name="recordSetSizeInBytes")
     records: Odd | UnsetType = UNSET
     recordSet: Odd | UnsetType = UNSET
