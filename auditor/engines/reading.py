@@ -167,7 +167,11 @@ def _read_directory(unit: ReadUnit) -> DirectoryFacts:
             snapshots.append(OffsetClaim(offset=piece.base_offset, span=span))
     named = (refuse_misnamed(unit.dump, piece, unit.origin(piece.source)) for piece in unit.segments)
     refusals.extend(refusal for refusal in named if refusal is not None)
-    newest = sorted(snapshots, key=lambda claim: claim.offset)[-SNAPSHOTS_READ:]
+    producers: list[ProducerClaim] = []
+    for snapshot in sorted(snapshots, key=lambda claim: claim.offset)[-SNAPSHOTS_READ:]:
+        claims, refused = _read_producers(unit, snapshot)
+        producers.extend(claims)
+        refusals.extend(refused)
     return DirectoryFacts(
         segments=tuple(
             SegmentFile(base_offset=piece.base_offset or 0, source=piece.source, size=piece.size)
@@ -179,18 +183,21 @@ def _read_directory(unit: ReadUnit) -> DirectoryFacts:
         ),
         epoch_file=epoch_file,
         snapshot_offsets=tuple(snapshots),
-        producer_claims=tuple(claim for snapshot in newest for claim in _read_producers(unit, snapshot)),
+        producer_claims=tuple(producers),
         voters=voters,
         refusals=tuple(unread_file(refusal) for refusal in refusals),
     )
 
 
-def _read_producers(unit: ReadUnit, snapshot: OffsetClaim) -> Iterator[ProducerClaim]:
+def _read_producers(unit: ReadUnit, snapshot: OffsetClaim) -> tuple[Sequence[ProducerClaim], Sequence[Refusal]]:
     """What a snapshot says of producers; for one that is damaged, or was not written out, Kafka takes an older one."""
     origin = unit.origin(snapshot.span.source)
     content = read_source(Path(unit.dump), origin)
-    for row in () if isinstance(content, Refusal) else read_producer_snapshot(content, origin, snapshot.offset).rows:
-        yield ProducerClaim(
+    if isinstance(content, Refusal):
+        return (), (content,)
+    read = read_producer_snapshot(content, origin, snapshot.offset)
+    claims = [
+        ProducerClaim(
             producer_id=row.producer_id,
             producer_epoch=row.producer_epoch,
             last_sequence=row.last_sequence,
@@ -199,6 +206,9 @@ def _read_producers(unit: ReadUnit, snapshot: OffsetClaim) -> Iterator[ProducerC
             snapshot_offset=snapshot.offset,
             span=row_span(row),
         )
+        for row in read.rows
+    ]
+    return claims, read.refusals
 
 
 def _read_voters(unit: ReadUnit, piece: Piece) -> tuple[tuple[int, ...], Sequence[Refusal]]:

@@ -22,9 +22,10 @@ CHECKED_FROM: Final = 6
 def read_producer_snapshot(data: bytes, origin: Origin, snapshot_offset: int) -> Parsed[ProducerState]:
     """The entries of a producer snapshot, in file order; none of a file that its size or checksum contradicts.
 
-    A file of no bytes has none: snapshots may be written without fsync, and a power loss leaves them so.
+    A file of no bytes, or of zeroes alone, has none: snapshots may be written without fsync, and a power loss leaves
+    them so.
     """
-    if not data:
+    if data.count(0) == len(data):
         return Parsed()
     refusal = _refuse_broken(data, origin)
     if refusal:

@@ -17,6 +17,7 @@ from auditor.report.model import AuditReport
 from auditor.report.summary import summary
 
 SCHEMA: dict[str, Any] = json.loads((ROOT / "docs/advice.schema.json").read_text(encoding="utf-8"))
+DAMAGED = b"neither the header nor the checksum of a snapshot of producers"
 TWICE = "broker-1/data/pay-0 and broker-1/data2/pay-0"
 
 
@@ -101,3 +102,14 @@ def test_a_disk_that_is_not_here_is_still_called_absent(tmp_path: Path) -> None:
     told = " ".join(text(report.advice).split())
     assert "Restarting broker 1 cannot be judged. Its copy is not in this dump. What it holds" in told
     assert "No broker in this dump still has them." in told
+
+
+def test_a_damaged_snapshot_of_producers_is_no_silent_one(tmp_path: Path) -> None:
+    dump = copied("clean_mixed", tmp_path / "dump", logs=True)
+    harmed = sorted(dump.glob("broker-1/data/*/*.snapshot"))
+    for snapshot in harmed:
+        snapshot.write_bytes(DAMAGED)
+    report = audited(dump)
+    newest = {max(path for path in harmed if path.parent == folder) for folder in {path.parent for path in harmed}}
+    assert {str(dump / refused.path) for refused in report.refusals} >= {str(path) for path in newest}
+    assert report.verdict == "unknown"
