@@ -14,8 +14,9 @@ from parsers.provenance import Source
 from parsers.segment import scan
 from parsers.segment.first_batch import FirstBatch, first_batch
 from parsers.tables import Refusal
+from rules.replicas.belied import LooseFolder
 from rules.replicas.exchanged import Exchanged, exchanged
-from rules.replicas.held_folder import HeldFolder
+from rules.replicas.held_folder import HeldFolder, Partition
 
 Place = tuple[str | None, str | None, int | None]
 """A log dir, and a partition in it."""
@@ -23,10 +24,13 @@ READ_TO_ITS_END: Final = 64 << 10
 """A last segment of this size is read where no file's name tells the log end."""
 
 
-def held_otherwise(root: Path, inventory: Inventory, current: Sequence[ReplicaDir]) -> tuple[Exchanged, ...]:
-    """The folders that hold, or may hold, another partition's log."""
+def held_otherwise(
+    root: Path, inventory: Inventory, current: Sequence[ReplicaDir]
+) -> tuple[tuple[Exchanged, ...], tuple[LooseFolder, ...]]:
+    """The folders that hold, or may hold, another partition's log, and those of which nobody vouches for their place."""
     files = _plain_files(inventory.files)
-    first = {min(own.segments) for own in files.values() if own.segments}
+    # A cleaner takes the beginnings of logs, and never goes into the segment that is written.
+    looked_at = {base for own in files.values() if own.segments for base in (min(own.segments), max(own.segments))}
     nothing = _Files({}, ())
     flushed = _told_ends(root, inventory)
     stopped = {log_dir.path for log_dir in inventory.log_dirs if log_dir.clean_shutdown}
@@ -34,14 +38,25 @@ def held_otherwise(root: Path, inventory: Inventory, current: Sequence[ReplicaDi
     logs: dict[HeldFolder, _Files] = {}
     for replica in current:
         own = files.get(replica.path, nothing)
-        for folder in _folder(root, replica, own, first, flushed, stopped):
+        for folder in _folder(root, replica, own, looked_at, flushed, stopped):
             seen.append(folder)
             logs[folder] = own
 
     def end_of(folder: HeldFolder) -> int | None:
         return _read_to_the_end(root, logs[folder]) if folder.end is None else folder.end
 
-    return exchanged(seen, end_of)
+    return exchanged(seen, end_of), tuple(_loose(seen))
+
+
+def _loose(folders: Sequence[HeldFolder]) -> Iterator[LooseFolder]:
+    by_place: dict[Partition, list[HeldFolder]] = {}
+    for folder in folders:
+        by_place.setdefault(folder.of, []).append(folder)
+    for folder in folders:
+        if not any(folder.alike(peer) for peer in by_place[folder.of] if peer is not folder):
+            yield LooseFolder(
+                of=folder.of, broker=folder.broker, path=folder.path, end=folder.end, told_end=folder.told_end
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +95,14 @@ def _folder(
     root: Path,
     replica: ReplicaDir,
     files: _Files,
-    first: Collection[int],
+    looked_at: Collection[int],
     flushed: Mapping[Place, int],
     stopped: Collection[str],
 ) -> Iterator[HeldFolder]:
     origin = replica.origin
     if origin.topic is None or origin.partition is None or origin.broker is None or not files.segments:
         return
-    heads = {base: _head(root, files.segments[base]) for base in files.segments.keys() & first}
+    heads = {base: _head(root, files.segments[base]) for base in files.segments.keys() & looked_at}
     last = max(files.segments)
     told_end = flushed.get((origin.log_dir, origin.topic, origin.partition))
     yield HeldFolder(

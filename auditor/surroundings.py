@@ -29,12 +29,14 @@ def surroundings_of(
         telling = {u.broker for u in units if u.kind == "dump-text" or not own if u.cluster_id == cluster} - {-1}
         telling |= {witness.broker for witness in inventory.witnesses if not inventory.log_dirs}
         brokers = sorted({log_dir.broker for log_dir in own if log_dir.broker is not None} | telling)
+        moved, loose = held_otherwise(root, inventory, current)
         found[cluster] = Surroundings(
             cluster_id=cluster,
             level=config.level,
             versions=config.versions(brokers),
             bearers=_contested_ids(current),
-            exchanged=held_otherwise(root, inventory, current),
+            exchanged=moved,
+            loose=loose,
             counts=PartitionCounts(seen=_partitions_seen(current)),
             copied_live=config.copied == "live" or not (config.copied or stopped),
             copied=config.copied,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
+from auditor.engines.epoch_files import epochs_in
 from auditor.engines.leftovers import read_leftovers
 from auditor.engines.read_survivors import read_aftermath
 from auditor.engines.second_look import look_again
@@ -67,7 +69,7 @@ def _settled(
             partition=first.partition,
             claimed_only=_claimed_only(facts),
         )
-    evidence = look_again(assemble(facts, surroundings[first.cluster_id]), dump)
+    evidence = look_again(assemble(facts, surroundings[first.cluster_id], partial(epochs_in, dump)), dump)
     read = read_aftermath(read_leftovers(evidence, dump), dump)
     return replace(judge(read, RULES), claimed_only=_claimed_only(facts))
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from parsers.tables import MetadataChange, SourceRow
 from rules.evidence import PartitionEvidence
-from rules.finding import Severity, Undecided, Violation
+from rules.finding import Exhibit, Severity, Undecided, Violation, capital
+from rules.replicas.belied import Belied
 from rules.replicas.exchanged import Exchanged
 from rules.rule import rule
 from rules.words import numbered
@@ -52,6 +53,7 @@ def directory_of_another_topic(evidence: PartitionEvidence) -> Iterator[Violatio
     broker 3 111| ; topic-id b
     """
     yield from _exchanged(evidence)
+    yield from map(_belied, evidence.foreign.belied)
     for other in evidence.foreign.ids:
         if other.standing in ("another topic's", "unknown to the logs"):
             proved = other.standing == "another topic's"
@@ -81,6 +83,23 @@ def _exchanged(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
             yield Violation(brokers=(each.broker,), confidence="likely", facts=facts)
         else:
             yield _asked(each, other)
+
+
+def _belied(each: Belied) -> Violation | Undecided:
+    """A folder that does not hold the log of which its broker told."""
+    exhibits = (Exhibit(span=each.span, role="what its broker told of its log"),)
+    there = None if each.lies_in is None else f"{each.lies_in.of[0]}-{each.lies_in.of[1]}"
+    if each.sure:
+        holds = f"holds another log. {capital(each.told)}. The log in broker {each.broker}'s folder of {there} has it so"
+        facts = {"broker": each.broker, "topic_id": None, "holds": holds}
+        return Violation(brokers=(each.broker,), confidence="likely", facts=facts, exhibits=exhibits)
+    also = "" if there is None else f". The log in its folder of {there} has it as told"
+    return Undecided(
+        reason=f"broker {each.broker}'s folder of this partition may hold another log: {each.told}{also}",
+        missing="another broker's copy of this partition",
+        brokers=(each.broker,),
+        exhibits=exhibits,
+    )
 
 
 def _shown(each: Exchanged) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
@@ -34,7 +34,9 @@ from rules.history.terms import in_terms
 from rules.history.trace_ends import SessionBroken, TraceEnd
 from rules.history.unheard import told_once
 from rules.narrow.rejoined import rejoined
+from rules.protocol.epochs import EpochChain
 from rules.replicas.absent import with_absent_segments
+from rules.replicas.belied import EpochsOf, LooseFolder, belied
 from rules.replicas.coordinators import NO_COORDINATORS, CoordinatorLog, Coordinators
 from rules.replicas.exchanged import Exchanged
 from rules.replicas.foreign import found_foreign
@@ -146,6 +148,8 @@ class Surroundings:
     """Which checkpoints of each log dir were read whole."""
     bearers: tuple[Bearer, ...] = ()
     exchanged: tuple[Exchanged, ...] = ()
+    loose: tuple[LooseFolder, ...] = ()
+    """Folders of which nobody vouches that they are in their places."""
     counts: PartitionCounts = NOTHING_COUNTED
     coordinators: Coordinators = NO_COORDINATORS
     copied_live: bool = False
@@ -168,7 +172,14 @@ def owned(facts: Iterable[Fact], surroundings: Surroundings) -> list[Fact]:
     return kept
 
 
-def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvidence:
+def nothing_read(path: str) -> EpochChain:  # noqa: ARG001 - as whoever reads a file is asked
+    """Of no folder is the epoch file known."""
+    return ()
+
+
+def assemble(
+    facts: Iterable[Fact], surroundings: Surroundings, epochs_of: EpochsOf = nothing_read
+) -> PartitionEvidence:
     """The evidence about one partition from all facts about it, in whatever order they come."""
     ordered = sorted(facts, key=lambda fact: (fact.broker, fact.log_dir, fact.state, fact.path or "", fact.order))
     claims = {(fact.broker, fact.log_dir): fact for fact in ordered if fact.root is not None}
@@ -193,6 +204,9 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
     replicas = foreign.put_aside(replicas)
     own = of_incarnation(told, replicas)
     beside = {r.broker for r in replicas if r.state in ("deleted", "stray")} | gave_up(told)
+    chronicle = Chronicle(in_terms(tuple(collapse(of_one_folder(own, beside)))))
+    foreign = replace(foreign, belied=belied(replicas, chronicle, surroundings.loose, epochs_of))
+    replicas = foreign.put_aside(replicas)
     evidence = PartitionEvidence(
         cluster_id=surroundings.cluster_id,
         topic=first.topic,
@@ -211,9 +225,9 @@ def assemble(facts: Iterable[Fact], surroundings: Surroundings) -> PartitionEvid
         coordinators=surroundings.coordinators,
         brokers_in_dump=surroundings.brokers_in_dump,
         unread_copies=surroundings.unread_copies.of(first.topic, first.partition),
-        chronicle=Chronicle(in_terms(tuple(collapse(of_one_folder(own, beside))))),
+        chronicle=chronicle,
         placing=Placing(
-            homes=tuple(home for fact in ordered for home in fact.group_homes),
+            homes=tuple(_in_place((home for fact in ordered for home in fact.group_homes), replicas)),
             assignments=tuple(told for fact in ordered for told in fact.assignments),
             counts=surroundings.counts,
         ),
@@ -237,6 +251,12 @@ def _told(facts: Sequence[Fact], busy: frozenset[int]) -> list[Moment]:
 def _ids_given(moments: Iterable[Moment]) -> Iterable[str]:
     """Topic ids by those that know the topic's name too: of traces some only tell the id, which directories name."""
     return (moment.topic_id for moment in moments if moment.kind == "leadership" and moment.topic_id is not None)
+
+
+def _in_place(homes: Iterable[GroupHome], replicas: Sequence[Replica]) -> Iterator[GroupHome]:
+    """The groups that have records in a log of this partition, not in another log under its name."""
+    strange = tuple(f"{replica.path}/" for replica in replicas if replica.state == "foreign")
+    return (home for home in homes if not home.span.source.startswith(strange))
 
 
 def _held_ids(replicas: Sequence[Replica]) -> frozenset[str]:

@@ -11,7 +11,7 @@ from rules.replicas.replica import Replica, same_topic
 def stands_alone(replica: Replica, replicas: Sequence[Replica]) -> bool:
     """Whether its log has no batch of any other replica's: it may be another partition's, under this one's name."""
     others = [other for other in replicas if other is not replica and same_topic(other, replica)]
-    return bool(others) and not any(_shares_a_batch(replica, other) for other in others)
+    return bool(others) and not any(shares_a_batch(replica, other) for other in others)
 
 
 def credible(replicas: Sequence[Replica]) -> tuple[Replica, ...]:
@@ -19,12 +19,12 @@ def credible(replicas: Sequence[Replica]) -> tuple[Replica, ...]:
 
     Such a log tells nothing of the partition's past. Cleaners leave other batches of the same records.
     """
-    agree = {id(one) for pair in combinations(replicas, 2) if _shares_a_batch(*pair) for one in pair}
+    agree = {id(one) for pair in combinations(replicas, 2) if shares_a_batch(*pair) for one in pair}
     sound = [replica for replica in replicas if id(replica) in agree]
     return tuple(r for r in replicas if r.cleaned or id(r) in agree or not any(_denies(r, other) for other in sound))
 
 
-def _shares_a_batch(left: Replica, right: Replica) -> bool:
+def shares_a_batch(left: Replica, right: Replica) -> bool:
     """Whether anything stands in both logs alike: a stretch by its digest, or a batch that was read again."""
     ours, theirs = ({(d.bucket, d.batches, d.digest) for d in r.log.digests} for r in (left, right))
     if not ours.isdisjoint(theirs):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import Literal
 
 from rules.replicas.held_folder import EndOf, HeldFolder, Partition
@@ -64,13 +64,13 @@ class _Pair:
         """Whether each of them begins as the peer's folder of the other partition, and not as that of its own."""
         across = (self.one, peer.other), (self.other, peer.one)
         alike = all(a.alike(b) or (a.empty and b.empty) for a, b in across)
-        moved = all(a.topic_id == b.topic_id for a, b in across)
-        return alike and moved and not (self.one.alike(peer.one) or self.other.alike(peer.other))
+        return alike and not (self.one.alike(peer.one) or self.other.alike(peer.other))
 
-    @property
-    def of_two_ids(self) -> bool:
-        """Whether the two bear different topic ids."""
-        return None not in (self.one.topic_id, self.other.topic_id) and self.one.topic_id != self.other.topic_id
+    def told_apart(self, peer: _Pair) -> bool:
+        """Whether topic ids moved with the folders, and tell of each whose it is."""
+        ids = {self.one.topic_id, self.other.topic_id}
+        moved = self.one.topic_id == peer.other.topic_id and self.other.topic_id == peer.one.topic_id
+        return moved and len(ids) == len((self.one, self.other)) and None not in ids
 
     def witness(self, end_of: EndOf) -> Literal["in place", "changed", "untold"]:
         """What the ends tell that the broker wrote down of both logs."""
@@ -119,8 +119,8 @@ def _told(sides: Sequence[Sequence[_Pair]], alone: Sequence[HeldFolder], end_of:
     told = [_told_wrong(own, against, alone, end_of) for own, against in (sides, sides[::-1])]
     if "nothing" not in told:
         told = ["nothing", "nothing"]
-    if told == ["nothing", "nothing"] and any(pair.of_two_ids for side in sides for pair in side):
-        return  # topic ids moved with the folders, and tell of each whose it is
+    if told == ["nothing", "nothing"] and any(own.told_apart(other) for own, other in product(*sides)):
+        return
     for own, against, by, of_others in zip(sides, sides[::-1], told, told[::-1], strict=True):
         if by == of_others or by != "nothing":
             holders = tuple(pair.one.broker for pair in against)
@@ -195,29 +195,44 @@ def _copied_over(
     aside: frozenset[tuple[Partition, int]],
 ) -> Iterator[Exchanged]:
     """Folders that begin as another partition does, where that one's folders agree, and as none of their own does."""
-    by_head: dict[tuple[int, bytes, str | None], list[HeldFolder]] = {}
+    by_head: dict[tuple[int, bytes], list[HeldFolder]] = {}
     for folder in folders:
         for base, head in folder.heads.items():
-            by_head.setdefault((base, head.fingerprint, folder.topic_id), []).append(folder)
+            by_head.setdefault((base, head.fingerprint), []).append(folder)
 
     def alike_to(folder: HeldFolder) -> Iterator[HeldFolder]:
         for base, head in folder.heads.items():
-            yield from by_head[base, head.fingerprint, folder.topic_id]
+            yield from by_head[base, head.fingerprint]
 
     for folder in folders:
         own = [p for p in by_place[folder.of] if p is not folder and folder.may_be_a_peer(p)]
         peers = [p for p in own if (p.of, p.broker) not in aside]
-        if (folder.of, folder.broker) in aside or not peers or any(folder.alike(peer) for peer in peers):
+        if (folder.of, folder.broker) in aside or any(folder.alike(peer) for peer in peers):
             continue
-        alike = {id(f): f for f in alike_to(folder)}
+        alike = {id(f): f for f in alike_to(folder) if f.of != folder.of and (f.of, f.broker) not in aside}
+        if not peers:
+            yield from _one_of_two(folder, [f for f in alike.values() if folder.twin_of(f, by_place, end_of)], end_of)
+            continue
         if not any(folder.apart(p) for p in peers):
             # A cleaner may have made beginnings differ. Partitions that were written alike are so on the others too.
             apart = {f.of for f in alike.values()} - {f.of for p in peers for f in alike_to(p)}
             alike = {key: f for key, f in alike.items() if f.of in apart and folder.doubles(f, end_of)}
-        others = [f for f in alike.values() if f.of != folder.of and (f.of, f.broker) not in aside]
-        settled = [f for f in others if _in_its_place(f, [p for p in by_place[f.of] if p is not f])]
+        settled = [f for f in alike.values() if _in_its_place(f, [p for p in by_place[f.of] if p is not f])]
         if settled:
             end = end_of(folder)
             wrong = end is not None and not folder.fits(end, folder.told_end)
             holders = tuple(sorted(f.broker for f in settled if f.of == settled[0].of))
             yield _holding(folder, settled[0].of, holders, "its ends" if wrong else "nothing", both_ways=False)
+
+
+def _one_of_two(folder: HeldFolder, twins: Sequence[HeldFolder], end_of: EndOf) -> Iterator[Exchanged]:
+    """A folder of which no other is here, and of whose log its broker has the same in another one: of both, if need be.
+
+    Where one of them does not end as its broker told of its partition, that is the copy.
+    """
+    end = end_of(folder)
+    wrong = end is not None and not folder.fits(end, folder.told_end)
+    for twin in twins[:1]:
+        if wrong or twin.fits(end or 0, twin.told_end):
+            holders, by = (twin.broker,), "its ends" if wrong else "nothing"
+            yield _holding(folder, twin.of, holders, by, both_ways=False)

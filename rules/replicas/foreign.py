@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
+from rules.replicas.belied import Belied
 from rules.replicas.exchanged import Exchanged
 from rules.replicas.partition_counts import PartitionCount, PartitionCounts
 from rules.replicas.replica import Replica
@@ -23,25 +24,37 @@ class Foreign:
     """Folders that hold the log of another partition."""
     elsewhere: tuple[Exchanged, ...] = ()
     """Folders of other partitions that hold the log of this one."""
+    belied: tuple[Belied, ...] = ()
+    """Folders that do not hold the log of which their own brokers told."""
     bygone: frozenset[str] = frozenset()
     """Ids of lives of the topic that ended, where no folder is of its last one."""
 
     def put_aside(self, replicas: Sequence[Replica]) -> tuple[Replica, ...]:
         """The replicas, those in foreign folders marked: none of them is a replica of the partition."""
         ids = {*self.bygone, *(other.topic_id for other in self.ids if other.standing == ANOTHER)}
-        brokers = {each.broker for each in self.exchanged}
+        brokers, paths = {each.broker for each in self.exchanged}, {each.path for each in self.belied}
         return tuple(
             replace(replica, state="foreign")
-            if replica.state == "current" and (replica.topic_id in ids or replica.broker in brokers)
+            if replica.state == "current"
+            and (replica.topic_id in ids or replica.broker in brokers or replica.path in paths)
             else replica
             for replica in replicas
         )
 
     def misfiled(self, replicas: Sequence[Replica]) -> Iterator[UnreadCopy]:
         """The folders that were put aside: whose log each holds, and where the log seems to lie that it should hold."""
-        for replica in replicas:
-            if replica.state == "foreign":
-                each = next((each for each in self.exchanged if each.broker == replica.broker), None)
+        for replica in (each for each in replicas if each.state == "foreign"):
+            word = next((each for each in self.belied if each.path == replica.path), None)
+            each = next((each for each in self.exchanged if each.broker == replica.broker), None)
+            if word is not None:
+                yield UnreadCopy(
+                    broker=replica.broker,
+                    paths=(replica.path,),
+                    because="another log" if word.sure else "perhaps another log",
+                    holds="holds another log" if word.sure else "may hold another log",
+                    instead=() if word.lies_in is None else (word.lies_in.path,),
+                )
+            else:
                 yield UnreadCopy(
                     broker=replica.broker,
                     paths=(replica.path,),

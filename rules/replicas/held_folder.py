@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -74,6 +74,12 @@ class HeldFolder:
         """Whether both are of one broker, and their logs begin alike, in every segment looked at, and end alike."""
         heads = [{base: head.fingerprint for base, head in each.heads.items()} for each in (self, other)]
         return self.broker == other.broker and heads[0] == heads[1] and end_of(self) == end_of(other) is not None
+
+    def twin_of(self, other: HeldFolder, by_place: Mapping[Partition, Sequence[HeldFolder]], end_of: EndOf) -> bool:
+        """Whether both hold one log on one broker, neither is at hand elsewhere, and no topic id tells whose it is."""
+        told_by_ids = self.topic != other.topic and self.topic_id is not None and self.topic_id == other.topic_id
+        alone = len(by_place[self.of]) == len(by_place[other.of]) == 1
+        return alone and not told_by_ids and self.doubles(other, end_of)
 
     def may_be_a_peer(self, other: HeldFolder) -> bool:
         """Whether the two may be of one life of their topic; of another life every batch differs."""

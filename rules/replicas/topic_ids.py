@@ -58,11 +58,32 @@ def other_ids(
     topic: str, partition: int, replicas: Sequence[Replica], ids_known: frozenset[str], bearers: Sequence[Bearer]
 ) -> tuple[OtherId, ...]:
     """Every id but the topic's own that a replica of the partition bears, and what is known of it."""
+    held, owners = {r.topic_id for r in replicas if r.topic_id is not None}, owners_of(bearers)
     own = own_id(replicas, ids_known)
-    if ids_known and own not in ids_known and any(b.topic_id == own and b.topic != topic for b in bearers):
-        own = None  # all its replicas bear what logs give to no life of the topic, and what another topic bears
-    ids = sorted({r.topic_id for r in replicas if r.topic_id is not None} - {own})
+    unsaid = bool(ids_known) and any(b.topic_id == own and b.topic != topic for b in bearers)
+    if own not in ids_known and (own is None or unsaid or owners.get(own, topic) != topic):
+        # Logs give it to no life of the topic, or its folders show it to be another one's.
+        mine = [topic_id for topic_id in held if owners.get(topic_id) == topic]
+        own = mine[0] if len(mine) == 1 and (not ids_known or mine[0] in ids_known) else None
+    ids = sorted(held - {own})
     return tuple(_other(topic_id, topic, partition, replicas, ids_known, bearers) for topic_id in ids)
+
+
+def owners_of(bearers: Sequence[Bearer]) -> dict[str, str]:
+    """Whose each id is: of the topic that bears it most, and most of all its ids; then of the only topic left for it."""
+    borne = Counter((b.topic_id, b.topic) for b in bearers)
+    of_id, of_topic = Counter[str](), Counter[str]()
+    for (topic_id, topic), count in borne.items():
+        of_id[topic_id], of_topic[topic] = max(of_id[topic_id], count), max(of_topic[topic], count)
+    firsts = [pair for pair, count in borne.items() if count == of_id[pair[0]] == of_topic[pair[1]]]
+    ids, topics = Counter(topic_id for topic_id, _ in firsts), Counter(topic for _, topic in firsts)
+    owners = {topic_id: topic for topic_id, topic in firsts if ids[topic_id] == topics[topic] == 1}
+    owning = set(owners.values())
+    for topic_id in {topic_id for topic_id, _ in borne} - owners.keys():
+        left = [topic for own, topic in borne if own == topic_id and topic not in owning]
+        if len(left) == 1:
+            owners[topic_id] = left[0]
+    return owners
 
 
 def _other(
@@ -80,6 +101,8 @@ def _other(
     standing: Standing = "untold"
     if topic_id in ids_known or elsewhere[topic] > max(strangers.values(), default=0):
         standing, strangers = "an earlier life", {}
+    elif strangers and owners_of(bearers).get(topic_id) == topic:
+        strangers = {}
     elif strangers:
         standing = ANOTHER
     elif ids_known:

@@ -1,0 +1,249 @@
+"""Folders whose logs their own brokers' words belie: another log was led, written and closed than the one in there.
+
+One leader opens an epoch, at one offset, in a partition's life. A log in which the epoch begins elsewhere is not the one
+that was led, whatever was lost of it. A loss would belie the other words too. They count where another folder of the
+broker has all that was told, and nobody vouches that it is in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+from parsers.provenance import Span
+from rules.chronicle.chronicle import Chronicle
+from rules.history.moments import DISTURBED, Moment, held_up_to, own_log_end, succeeded
+from rules.history.statements import RoleTaken
+from rules.protocol.epochs import EpochChain, epoch_at
+from rules.protocol.offsets import Offset
+from rules.replicas.alone import shares_a_batch
+from rules.replicas.held_folder import Partition
+from rules.replicas.replica import Replica
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LooseFolder:
+    """A folder that begins as no other one of its partition does: nobody vouches that it is in its place."""
+
+    of: Partition
+    broker: int
+    path: str
+    end: int | None
+    """Where its log ends, as far as that is seen without reading much of it."""
+    told_end: int | None
+    """Up to where its broker told that this partition's log is flushed."""
+
+
+EpochsOf = Callable[[str], EpochChain]
+"""The leader-epoch-checkpoint of a folder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Belied:
+    """A broker's folder of the partition that holds, or may hold, another log than the one of which its broker told."""
+
+    broker: int
+    path: str
+    told: str
+    """What belies it, as the end of a sentence."""
+    span: Span
+    lies_in: LooseFolder | None = None
+    """The only folder of the broker that has all that was told."""
+    explained: bool = False
+    """Whether a loss would explain it as well."""
+
+    @property
+    def sure(self) -> bool:
+        """Whether nothing but folders in wrong places explains it."""
+        return self.lies_in is not None and not self.explained
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """What a broker told of its log: where an epoch opened, of which epoch an offset is, or where the log ended.
+
+    A log with which its broker follows in an epoch has no record of a newer one.
+    """
+
+    kind: Literal["opened", "answered", "followed", "closed"]
+    moment: Moment
+    offset: int
+    epoch: int = -1
+
+    def fits(self, chain: EpochChain, end: int | None) -> bool:
+        """Whether a log of these epochs and of this end has it so."""
+        if self.kind == "opened":
+            return any((each.epoch, each.start_offset) == (self.epoch, self.offset) for each in chain)
+        if self.kind == "closed":
+            return end == self.offset
+        if self.kind == "followed":
+            before = epoch_at(chain, Offset(self.offset - 1))
+            return before is not None and before <= self.epoch and (end is None or end >= self.offset)
+        return epoch_at(chain, Offset(self.offset)) == self.epoch and (end is None or end > self.offset)
+
+    def denied_by(self, chain: EpochChain) -> bool:
+        """Whether the epoch begins elsewhere by these epochs, of which the first one moves with the log start."""
+        opened = self.kind == "opened"
+        return opened and any(each.epoch == self.epoch and each.start_offset != self.offset for each in chain[1:])
+
+
+def belied(
+    replicas: Sequence[Replica], chronicle: Chronicle, loose: Sequence[LooseFolder], epochs_of: EpochsOf
+) -> tuple[Belied, ...]:
+    """The folders of a partition that hold, or may hold, another log, by what their own brokers told of it."""
+    if chronicle.roles_fall_back or chronicle.epochs_begin_anew:
+        return ()
+    judged = [_judged(replica, chronicle) for replica in replicas if replica.state == "current"]
+    borne_out = [own.replica for own in judged if own.borne_out]
+    found: list[Belied] = []
+    for own in judged:
+        if own.against and not any(shares_a_batch(own.replica, other) for other in borne_out):
+            found.extend(_found(own, loose, epochs_of))
+    strange = {each.path: each for each in found if not each.explained}
+    beside = [own.replica for own in judged if own.replica.path not in {each.path for each in found}]
+    for first in (own.replica for own in judged if own.replica.path in strange):
+        copies = [replica for replica in beside if shares_a_batch(replica, first) and replica not in borne_out]
+        found.extend(_copy(replica, strange[first.path]) for replica in copies)
+        beside = [replica for replica in beside if replica not in copies]
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A replica with what its broker told of its log, and with what of that the log in its folder belies."""
+
+    replica: Replica
+    words: Sequence[_Word]
+    against: Sequence[_Word]
+
+    @property
+    def borne_out(self) -> bool:
+        """Whether the log has an epoch open where its broker told, and nothing else than was told."""
+        opened = (word for word in self.words if word.kind == "opened" and word.offset)
+        return not self.against and any(_start_of(word.epoch, self.replica) == word.offset for word in opened)
+
+    @property
+    def explained(self) -> bool:
+        """Whether a loss, or a damaged header beside a sound epoch file, may make the log look so."""
+        opened = [word for word in self.against if word.kind == "opened"]
+        return not opened or (len(opened) == 1 and opened[0].fits(self.replica.file_chain, None))
+
+
+def _judged(replica: Replica, chronicle: Chronicle) -> _Judged:
+    words = tuple(_words(replica, chronicle.told_by(replica.broker)))
+    return _Judged(replica, words, tuple(word for word in words if _belies(word, replica)))
+
+
+def _words(replica: Replica, told: Sequence[Moment]) -> Iterator[_Word]:
+    yield from _roles(told)
+    answers: dict[int, list[Moment]] = {}
+    for moment in told:
+        if succeeded(moment) and moment.term is not None and moment.latest_term is None and not moment.doubtful:
+            answers.setdefault(moment.term, []).append(moment)
+    for term, own in answers.items():
+        for moment in (min(own, key=_offset), max(own, key=_offset)):
+            yield _Word("answered", moment, _offset(moment), term)
+    ends = [moment for moment in told if moment.kind == "producer-state-saved" or own_log_end(moment) is not None]
+    if replica.clean_shutdown is not None and ends and ends[-1].kind == "producer-state-saved":
+        yield _Word("closed", ends[-1], _offset(ends[-1]))
+
+
+def _roles(told: Sequence[Moment]) -> Iterator[_Word]:
+    """Where its log ended when a broker took its roles, but for those of which it told again or cut something since."""
+    openings: dict[int, dict[int, Moment]] = {}
+    cut: int | None = None
+    for moment in reversed(told):
+        if moment.kind in DISTURBED:
+            end = held_up_to(moment) or 0
+            cut = end if cut is None else min(cut, end)
+        if not isinstance(moment, RoleTaken) or moment.epoch is None or moment.offset is None or moment.doubtful:
+            continue
+        if moment.kind == "leader-starts":
+            openings.setdefault(moment.epoch, {})[moment.offset] = moment
+        elif moment.offset > 0 and (cut is None or cut >= moment.offset):
+            yield _Word("followed", moment, moment.offset, moment.epoch)
+    for epoch, own in openings.items():
+        yield from (_Word("opened", moment, offset, epoch) for offset, moment in own.items() if len(own) == 1)
+
+
+def _offset(moment: Moment) -> int:
+    return moment.offset or 0
+
+
+def _belies(word: _Word, replica: Replica) -> bool:
+    """Whether the log in the folder cannot be the one of which it was told, unless it lost something since."""
+    if word.kind == "opened":
+        return _start_of(word.epoch, replica) not in (None, word.offset)
+    if word.kind == "closed":
+        return replica.end_known and replica.log_end_offset < word.offset
+    runs = _held_at(word, replica)
+    if word.kind == "followed":
+        return any(epoch > word.epoch for epoch in runs)
+    return bool(runs) and word.epoch not in runs
+
+
+def _held_at(word: _Word, replica: Replica) -> list[int]:
+    """The epochs of the record of which a broker told, or of the last one before it."""
+    offset = word.offset - (word.kind == "followed")
+    known = not replica.log.unread_count and replica.log_start_offset <= offset < replica.log_end_offset
+    return [run.epoch for run in replica.runs_within(offset, offset + 1)] if known else []
+
+
+def _start_of(epoch: int, replica: Replica) -> int | None:
+    """Where an epoch begins in a log, if nothing before it may be missing; else by the epoch file; null if untold.
+
+    A cleaner takes first batches, and logs of older formats have no epochs.
+    """
+    behind = {step.after for step in replica.log.gaps}
+    for before, run in pairwise(replica.log.epochs):
+        if run.epoch == epoch and 0 <= before.epoch < epoch:
+            sound = before.end_offset == run.start_offset and run.first not in behind
+            if sound and not replica.cleaned and not replica.strays and run.start_offset > replica.log_start_offset:
+                return run.start_offset
+    own = (each.start_offset for each in replica.file_chain[1:] if each.epoch == epoch)
+    return next(own, None)
+
+
+def _found(own: _Judged, loose: Iterable[LooseFolder], epochs_of: EpochsOf) -> Iterator[Belied]:
+    fitting = [folder for folder in loose if _fits(folder, own, epochs_of)]
+    if fitting or not own.explained:
+        first = min(own.against, key=lambda word: (word.kind != "opened", word.offset))
+        yield Belied(
+            broker=own.replica.broker,
+            path=own.replica.path,
+            told=_told(first, own.replica),
+            span=first.moment.span,
+            lies_in=fitting[0] if len(fitting) == 1 else None,
+            explained=own.explained,
+        )
+
+
+def _fits(folder: LooseFolder, own: _Judged, epochs_of: EpochsOf) -> bool:
+    """Whether another folder of the broker has all that the log in this one belies, and belies nothing of the rest."""
+    in_place = folder.end is not None and folder.end == folder.told_end != own.replica.log_end_offset
+    if in_place or folder.broker != own.replica.broker or folder.path == own.replica.path:
+        return False
+    chain = epochs_of(folder.path)
+    return all(word.fits(chain, folder.end) for word in own.against) and not any(w.denied_by(chain) for w in own.words)
+
+
+def _told(word: _Word, replica: Replica) -> str:
+    who = f"broker {replica.broker}"
+    if word.kind == "opened":
+        start = _start_of(word.epoch, replica)
+        return f"{who} opened epoch {word.epoch} at offset {word.offset}, and in this log it begins at offset {start}"
+    if word.kind == "closed":
+        return f"{who} told its log end {word.offset} when it stopped, and this log ends at {replica.log_end_offset}"
+    held = next(iter(_held_at(word, replica)), -1)
+    if word.kind == "followed":
+        where = f"with its log end at {word.offset}, and in this log the record before is of epoch {held}"
+        return f"{who} followed in epoch {word.epoch} {where}"
+    return f"{who} wrote offset {word.offset} in epoch {word.epoch}, and in this log it is of epoch {held}"
+
+
+def _copy(replica: Replica, first: Belied) -> Belied:
+    """A replica that holds the same log, of which its own broker told nothing that would bear it out."""
+    told = f"it holds records of the log in broker {first.broker}'s folder, and {first.told.replace('this', 'that')}"
+    return Belied(broker=replica.broker, path=replica.path, told=told, span=first.span)
