@@ -27,7 +27,7 @@ READ_TO_ITS_END: Final = 64 << 10
 def held_otherwise(
     root: Path, inventory: Inventory, current: Sequence[ReplicaDir]
 ) -> tuple[tuple[Exchanged, ...], tuple[LooseFolder, ...]]:
-    """The folders that hold, or may hold, another partition's log, and those of which nobody vouches for their place."""
+    """The folders that hold, or may hold, another partition's log, and those that nothing shows to be in place."""
     files = _plain_files(inventory.files)
     # A cleaner takes the beginnings of logs, and never goes into the segment that is written.
     looked_at = {base for own in files.values() if own.segments for base in (min(own.segments), max(own.segments))}

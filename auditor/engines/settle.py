@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final
 
 from auditor.engines.epoch_files import epochs_in
+from auditor.engines.keyless_records import with_keyless
 from auditor.engines.leftovers import read_leftovers
 from auditor.engines.read_survivors import read_aftermath
 from auditor.engines.second_look import look_again
@@ -69,7 +70,8 @@ def _settled(
             partition=first.partition,
             claimed_only=_claimed_only(facts),
         )
-    evidence = look_again(assemble(facts, surroundings[first.cluster_id], partial(epochs_in, dump)), dump)
+    evidence = assemble(facts, surroundings[first.cluster_id], partial(epochs_in, dump))
+    evidence = with_keyless(look_again(evidence, dump), dump)
     read = read_aftermath(read_leftovers(evidence, dump), dump)
     return replace(judge(read, RULES), claimed_only=_claimed_only(facts))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import chain
 from typing import Final
 
 import polars as pl
@@ -14,11 +15,14 @@ from rules.history.moments import OF_SERVER_LOG, ROLE_KINDS, Moment
 from rules.narrow.keys import LastRecords
 from rules.protocol.epochs import epoch_at
 from rules.protocol.offsets import Offset
+from rules.replicas.alone import shares_a_batch
 from rules.replicas.keys_apart import KeysApart, KeysUncompared, Remains
 from rules.replicas.lacked_markers import committed_by_all
 from rules.zoom.compare import unequal_buckets
 
 NOTHING_DELETED: Final = pl.DataFrame(schema={"key": pl.Int64, "offset": pl.Int64})
+FEW: Final = 3
+"""Last records of a log that show whether it has any in common with another."""
 _HOLDS: Final = "holds"
 _DEAD: Final = "dead"
 _STALE: Final = "stale"
@@ -70,12 +74,47 @@ def keyed(
             reason = "what compaction left differs, and how far records are committed is not known"
             open_points.append(_uncompared(untold, reason, "the replication-offset-checkpoint of a broker"))
         known = [(one, committed) for one, committed in whole if committed is not None]
-        apart = keys_apart(known, NOTHING_DELETED if deleted is None else deleted)
+        alike = _largest_family(known)
+        strange = [one.replica.broker for one, _ in known if all(one is not own for own, _ in alike)]
+        if strange:
+            reason = "their logs have no last record of any key in common with others: one may be another partition's"
+            missing = "what shows whose logs they are: topic ids, or the brokers' logs"
+            open_points.append(_uncompared(strange, reason, missing))
+        apart = keys_apart(alike, NOTHING_DELETED if deleted is None else deleted)
         for gap in apart:
             cut_off, perhaps_cut = _cut_off(evidence, gap), _perhaps_cut(evidence, gap)
             gaps.append(replace(gap, cut_off=cut_off, perhaps_cut=perhaps_cut))
     keyless = {one.replica.path: one.last.first_keyless for one in read if one.last.first_keyless is not None}
     return replace(evidence, keys_apart=tuple(gaps), keys_uncompared=tuple(open_points), keyless_from=keyless)
+
+
+def _largest_family(
+    known: Sequence[tuple[KeyedReplica, int]],
+) -> Sequence[tuple[KeyedReplica, int]]:
+    """The replicas but for those whose logs are of other records than most: copies of one log keep what is last.
+
+    Of two families of equal size nothing tells which one is the partition's.
+    """
+    families: list[list[tuple[KeyedReplica, int]]] = []
+    for each in known:
+        akin = [family for family in families if not all(_strangers(each[0], other) for other, _ in family)]
+        families = [family for family in families if family not in akin]
+        families.append([*chain.from_iterable(akin), each])
+    largest = max(map(len, families), default=0)
+    most = [family for family in families if len(family) == largest]
+    return [each for each in known if len(most) == 1 and any(each is own for own in most[0])]
+
+
+def _strangers(left: KeyedReplica, right: KeyedReplica) -> bool:
+    """Whether two logs have records where both reach, one of them last records of some keys, and none in common."""
+    start = max(left.replica.log_start_offset, right.replica.log_start_offset)
+    end = min(left.replica.log_end_offset, right.replica.log_end_offset)
+    ours, theirs = (one.last.frame.filter(pl.col("offset").is_between(start, end, "left")) for one in (left, right))
+    few = [one for one, frame in ((left, ours), (right, theirs)) if frame.height < FEW]
+    if len(few) > 1 or any(one.last.first_keyless is None or one.last.first_keyless >= end for one in few):
+        return False
+    alike = ours.join(theirs, on=["key", "offset"], how="semi")
+    return alike.is_empty() and not shares_a_batch(left.replica, right.replica)
 
 
 def _cut_off(evidence: PartitionEvidence, gap: KeysApart) -> tuple[int, int] | None:

@@ -1,8 +1,8 @@
 """Folders whose logs their own brokers' words belie: another log was led, written and closed than the one in there.
 
-One leader opens an epoch, at one offset, in a partition's life. A log in which the epoch begins elsewhere is not the one
-that was led, whatever was lost of it. A loss would belie the other words too. They count where another folder of the
-broker has all that was told, and nobody vouches that it is in its place.
+One leader opens an epoch, at one offset, in a partition's life. A log in which the epoch begins elsewhere is not the
+one that was led, whatever was lost of it. A loss would belie the other words too. They count where another folder of
+the broker has all that was told, and nobody vouches that it is in its place.
 """
 
 from __future__ import annotations
@@ -95,11 +95,13 @@ def belied(
     """The folders of a partition that hold, or may hold, another log, by what their own brokers told of it."""
     if chronicle.roles_fall_back or chronicle.epochs_begin_anew:
         return ()
-    judged = [_judged(replica, chronicle) for replica in replicas if replica.state == "current"]
+    at_large = {folder.path for folder in loose}
+    judged = [_judged(r, chronicle, at_large=r.path in at_large) for r in replicas if r.state == "current"]
     borne_out = [own.replica for own in judged if own.borne_out]
     found: list[Belied] = []
     for own in judged:
-        if own.against and not any(shares_a_batch(own.replica, other) for other in borne_out):
+        vouched = any(shares_a_batch(own.replica, other) for other in borne_out)
+        if own.against and not vouched and (own.replica.path in at_large or not own.explained):
             found.extend(_found(own, loose, epochs_of))
     strange = {each.path: each for each in found if not each.explained}
     beside = [own.replica for own in judged if own.replica.path not in {each.path for each in found}]
@@ -131,8 +133,14 @@ class _Judged:
         return not opened or (len(opened) == 1 and opened[0].fits(self.replica.file_chain, None))
 
 
-def _judged(replica: Replica, chronicle: Chronicle) -> _Judged:
-    words = tuple(_words(replica, chronicle.told_by(replica.broker)))
+def _judged(replica: Replica, chronicle: Chronicle, *, at_large: bool) -> _Judged:
+    """What was told of a log; of one that begins as no other replica's does the openings of all leaders count."""
+    words = list(_words(replica, chronicle.told_by(replica.broker)))
+    if at_large:
+        own = {word.epoch for word in words if word.kind == "opened"}
+        brokers = sorted({opening.broker for opening in chronicle.opened.values() if opening.broker is not None})
+        others = (word for broker in brokers for word in _roles(chronicle.told_by(broker)) if word.kind == "opened")
+        words += [word for word in others if word.epoch not in own]
     return _Judged(replica, words, tuple(word for word in words if _belies(word, replica)))
 
 
@@ -230,7 +238,7 @@ def _fits(folder: LooseFolder, own: _Judged, epochs_of: EpochsOf) -> bool:
 
 
 def _told(word: _Word, replica: Replica) -> str:
-    who = f"broker {replica.broker}"
+    who = f"broker {word.moment.witness}"
     if word.kind == "opened":
         start = _start_of(word.epoch, replica)
         return f"{who} opened epoch {word.epoch} at offset {word.offset}, and in this log it begins at offset {start}"

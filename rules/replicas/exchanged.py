@@ -234,5 +234,5 @@ def _one_of_two(folder: HeldFolder, twins: Sequence[HeldFolder], end_of: EndOf) 
     wrong = end is not None and not folder.fits(end, folder.told_end)
     for twin in twins[:1]:
         if wrong or twin.fits(end or 0, twin.told_end):
-            holders, by = (twin.broker,), "its ends" if wrong else "nothing"
-            yield _holding(folder, twin.of, holders, by, both_ways=False)
+            told_by: Told = "its ends" if wrong else "nothing"
+            yield _holding(folder, twin.of, (twin.broker,), told_by, both_ways=False)

@@ -26,7 +26,7 @@ def never_cleaned(evidence: PartitionEvidence) -> Iterator[NeverCleaned]:
     cleaned = never_cleaned_from(evidence)
     for replica in evidence.current:
         found = _beyond_its_watermark(replica) or _beyond_all_cleaners(replica, cleaned)
-        found = found or _above_keyless(replica, evidence)
+        found = found or _above_keyless(replica, evidence) or _behind_idle_cleaners(replica, evidence)
         if found is not None:
             hole, because, missing = found
             yield NeverCleaned(broker=replica.broker, hole=hole, because=because, missing=missing)
@@ -75,4 +75,16 @@ def _above_keyless(replica: Replica, evidence: PartitionEvidence) -> tuple[Hole,
     if hole is None:
         return None
     because = "no cleaning left: below it every log here has records without keys, of which a cleaner keeps none"
+    return hole, because, f"a copy of broker {replica.broker}'s log that holds them"
+
+
+def _behind_idle_cleaners(replica: Replica, evidence: PartitionEvidence) -> tuple[Hole, str, str] | None:
+    """A hole where every log has records without keys below what its cleaner wrote down: none of these was cleaned."""
+    claims = [(each, each.cleaner_offset) for each in evidence.current]
+    reach = {each.path: each.log_end_offset if claim is None else claim.offset for each, claim in claims}
+    idle = all(evidence.keyless_from.get(path, end) < end for path, end in reach.items())
+    hole = next((hole for hole in holes(replica) if is_empty(replica, hole)), None)
+    if hole is None or not idle or all(claim is None for _, claim in claims):
+        return None
+    because = "no cleaning left: where cleaners went by their checkpoints every log here has records without keys"
     return hole, because, f"a copy of broker {replica.broker}'s log that holds them"

@@ -70,7 +70,7 @@ def other_ids(
 
 
 def owners_of(bearers: Sequence[Bearer]) -> dict[str, str]:
-    """Whose each id is: of the topic that bears it most, and most of all its ids; then of the only topic left for it."""
+    """Whose each id is: the topic's that bears it most, and most of all its ids; then the only one's that is left."""
     borne = Counter((b.topic_id, b.topic) for b in bearers)
     of_id, of_topic = Counter[str](), Counter[str]()
     for (topic_id, topic), count in borne.items():
