@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +13,7 @@ from auditor.archives import at_hand
 from auditor.audit import prepare
 from auditor.config import AuditConfig, ConfigError, merge
 from auditor.dumps import gather
+from auditor.engines.epoch_files import epochs_in
 from auditor.engines.named_statements import heard
 from auditor.engines.plan.units import OF_ONE_PARTITION
 from auditor.engines.progress import Progress, Silent
@@ -98,7 +100,7 @@ def evidence_of(
 
 
 def _evidence(held: GatheredFacts) -> PartitionEvidence:
-    return assemble(owned(held.believed, held.around), held.around)
+    return assemble(owned(held.believed, held.around), held.around, partial(epochs_in, held.dump))
 
 
 def _lost(held: GatheredFacts, level: Level) -> tuple[Loss, ...]:

@@ -38,7 +38,8 @@ def compacted_survivors_disagree(evidence: PartitionEvidence) -> Iterator[Violat
 
     Undecided when
     --------------
-    A log cannot be read to every key, or nothing tells how far a replica's records are committed.
+    A log cannot be read to every key, or nothing tells how far a replica's records are committed. Or a log has no last
+    record of any key in common with the others: it may be another partition's (LOG007).
 
     Upheld
     ------

@@ -47,7 +47,8 @@ def compaction_raced_replication(evidence: PartitionEvidence) -> Iterator[Violat
 
     Undecided when
     --------------
-    A log cannot be read to every key, or no high watermark tells how far records are committed. Of transactions: no
+    A log cannot be read to every key, or no high watermark tells how far records are committed. Or a log has no last
+    record of any key in common with the others: it may be another partition's (LOG007). Of transactions: no
     cleaner's checkpoint tells how far it went, or the replica's log ends before that.
 
     Upheld

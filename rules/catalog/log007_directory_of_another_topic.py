@@ -21,14 +21,20 @@ from rules.words import numbered
     message="Broker {broker}'s folder of this partition {holds}. It was compared with no other.",
 )
 def directory_of_another_topic(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
-    """A folder of this partition is another topic's, or another partition's.
+    """A folder of this partition holds another partition's log, of its topic or of another one.
+
+    Some exchanges cannot be told from healthy folders. An empty log is like any other one, and like one whose disk was
+    emptied. Folders may have changed places on every broker here. Then topic ids, the ends of both logs or what brokers
+    logged tell it. Without these, or where they are alike, nothing does. One partition's log on another broker is a
+    replica like its own.
 
     Proves
     ------
     The directory was renamed or restored from another topic's, or its `partition.metadata` was. The broker refuses
     it as inconsistent, or puts it aside as stray. It has no replica of the partition then. Or folders of one broker
-    changed places. Each begins with the batch that other brokers hold of the next one. Or each ends where its broker
-    told that the next one does. That is likely.
+    changed places, whatever ids they bear. Each begins with the batch that other brokers hold of the next one. Or each
+    ends where its broker told that the next one does. Or an epoch begins elsewhere in it than its leader told, and
+    another folder of the broker has it so. That is likely.
 
     Undecided when
     --------------
@@ -36,7 +42,9 @@ def directory_of_another_topic(evidence: PartitionEvidence) -> Iterator[Violatio
     (LOG006). Where logs give the topic other ids alone it is of low severity. A metadata log whose beginning was
     deleted forgets the lives of a topic before it. Folders of two partitions were exchanged on some brokers and not on
     others, and no checkpoint tells on which. A folder begins as that of another partition and as none of its own.
-    It may have been copied over. Or the logs parted and the partitions were written alike.
+    It may have been copied over. Or the logs parted and the partitions were written alike. Or an epoch begins elsewhere
+    in it than its leader told, and no folder here has it so. Or its broker told what would have to be lost from it,
+    and another folder has all of that.
 
     Upheld
     ------

@@ -40,7 +40,8 @@ def offsets_missing(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
     Every replica has the same hole, and LOG008 does not ask: something lawful may have taken the records.
     A compacted log has a hole that reaches beyond the high watermark on disk, which may be older than the log: cleaning
     never goes there. Or the hole reaches beyond what all cleaners wrote down. Or every log has records without keys
-    below it: a cleaner that came so far would have taken those too. A compressed legacy batch does not tell
+    below it, or below what its own cleaner wrote down. A cleaner that came so far would have taken those too. At most
+    eight holes of a log are looked at for such records where replicas do not differ. A compressed legacy batch does not tell
     its first offset: a hole before it stays unseen. A segment of which only a snapshot or an index tells was not
     copied, and SEG003 names it. Where the checkpoint that would show a compaction was not copied or could not be read,
     the severity is low. So it is for a hole between the last two segments of a copy taken live, which may be of

@@ -96,8 +96,10 @@ def belied(
     if chronicle.roles_fall_back or chronicle.epochs_begin_anew:
         return ()
     at_large = {folder.path for folder in loose}
-    judged = [_judged(r, chronicle, at_large=r.path in at_large) for r in replicas if r.state == "current"]
-    borne_out = [own.replica for own in judged if own.borne_out]
+    openings = _openings(chronicle)
+    current = [replica for replica in replicas if replica.state == "current"]
+    judged = [_judged(r, chronicle, openings if r.path in at_large else ()) for r in current]
+    borne_out = [own.replica for own in judged if own.borne_out and not any(_belies(w, own.replica) for w in openings)]
     found: list[Belied] = []
     for own in judged:
         vouched = any(shares_a_batch(own.replica, other) for other in borne_out)
@@ -133,15 +135,18 @@ class _Judged:
         return not opened or (len(opened) == 1 and opened[0].fits(self.replica.file_chain, None))
 
 
-def _judged(replica: Replica, chronicle: Chronicle, *, at_large: bool) -> _Judged:
+def _judged(replica: Replica, chronicle: Chronicle, openings: Sequence[_Word]) -> _Judged:
     """What was told of a log; of one that begins as no other replica's does the openings of all leaders count."""
     words = list(_words(replica, chronicle.told_by(replica.broker)))
-    if at_large:
-        own = {word.epoch for word in words if word.kind == "opened"}
-        brokers = sorted({opening.broker for opening in chronicle.opened.values() if opening.broker is not None})
-        others = (word for broker in brokers for word in _roles(chronicle.told_by(broker)) if word.kind == "opened")
-        words += [word for word in others if word.epoch not in own]
+    own = {word.epoch for word in words if word.kind == "opened"}
+    words += [word for word in openings if word.epoch not in own]
     return _Judged(replica, words, tuple(word for word in words if _belies(word, replica)))
+
+
+def _openings(chronicle: Chronicle) -> Sequence[_Word]:
+    """Where each leader opened its epochs."""
+    leaders = sorted({opening.broker for opening in chronicle.opened.values() if opening.broker is not None})
+    return [word for broker in leaders for word in _roles(chronicle.told_by(broker)) if word.kind == "opened"]
 
 
 def _words(replica: Replica, told: Sequence[Moment]) -> Iterator[_Word]:
