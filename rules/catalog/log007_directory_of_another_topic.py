@@ -21,7 +21,7 @@ from rules.words import numbered
     message="Broker {broker}'s folder of this partition {holds}. It was compared with no other.",
 )
 def directory_of_another_topic(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
-    """A folder of this partition holds another partition's log, of its topic or of another one.
+    """A folder of this partition is another topic's, or another partition's.
 
     Some exchanges cannot be told from healthy folders. An empty log is like any other one, and like one whose disk was
     emptied. Folders may have changed places on every broker here. Then topic ids, the ends of both logs or what brokers

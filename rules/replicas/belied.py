@@ -19,6 +19,7 @@ from rules.history.statements import RoleTaken
 from rules.protocol.epochs import EpochChain, epoch_at
 from rules.protocol.offsets import Offset
 from rules.replicas.alone import shares_a_batch
+from rules.replicas.epoch_order import epochs_used_twice
 from rules.replicas.held_folder import Partition
 from rules.replicas.replica import Replica
 
@@ -93,11 +94,12 @@ def belied(
     replicas: Sequence[Replica], chronicle: Chronicle, loose: Sequence[LooseFolder], epochs_of: EpochsOf
 ) -> tuple[Belied, ...]:
     """The folders of a partition that hold, or may hold, another log, by what their own brokers told of it."""
-    if chronicle.roles_fall_back or chronicle.epochs_begin_anew:
+    current = [replica for replica in replicas if replica.state == "current"]
+    again = epochs_used_twice(chronicle.moments, current, fall_back=chronicle.roles_fall_back)
+    if again or chronicle.epochs_begin_anew:
         return ()
     at_large = {folder.path for folder in loose}
     openings = _openings(chronicle)
-    current = [replica for replica in replicas if replica.state == "current"]
     judged = [_judged(r, chronicle, openings if r.path in at_large else ()) for r in current]
     borne_out = [own.replica for own in judged if own.borne_out and not any(_belies(w, own.replica) for w in openings)]
     found: list[Belied] = []

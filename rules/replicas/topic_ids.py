@@ -78,12 +78,9 @@ def owners_of(bearers: Sequence[Bearer]) -> dict[str, str]:
     firsts = [pair for pair, count in borne.items() if count == of_id[pair[0]] == of_topic[pair[1]]]
     ids, topics = Counter(topic_id for topic_id, _ in firsts), Counter(topic for _, topic in firsts)
     owners = {topic_id: topic for topic_id, topic in firsts if ids[topic_id] == topics[topic] == 1}
-    owning = set(owners.values())
-    for topic_id in {topic_id for topic_id, _ in borne} - owners.keys():
-        left = [topic for own, topic in borne if own == topic_id and topic not in owning]
-        if len(left) == 1:
-            owners[topic_id] = left[0]
-    return owners
+    left = [(own, topic) for own, topic in borne if own not in owners and topic not in owners.values()]
+    ids, topics = Counter(topic_id for topic_id, _ in left), Counter(topic for _, topic in left)
+    return owners | {topic_id: topic for topic_id, topic in left if ids[topic_id] == topics[topic] == 1}
 
 
 def _other(
