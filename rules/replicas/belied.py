@@ -7,8 +7,9 @@ the broker has all that was told, and nobody vouches that it is in its place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
@@ -100,8 +101,10 @@ def belied(
         return ()
     at_large = {folder.path for folder in loose}
     openings = _openings(chronicle)
-    judged = [_judged(r, chronicle, openings if r.path in at_large else ()) for r in current]
-    borne_out = [own.replica for own in judged if own.borne_out and not any(_belies(w, own.replica) for w in openings)]
+    judged = [_Judged(r, _words(r, chronicle, openings if r.path in at_large else ())) for r in current]
+    if not any(own.against for own in judged):
+        return ()
+    borne_out = [own.replica for own in judged if own.borne_out and not any(map(own.belies, openings))]
     found: list[Belied] = []
     for own in judged:
         vouched = any(shares_a_batch(own.replica, other) for other in borne_out)
@@ -116,19 +119,23 @@ def belied(
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Judged:
-    """A replica with what its broker told of its log, and with what of that the log in its folder belies."""
+    """A replica with what was told of its log, and with what of that the log in its folder belies."""
 
     replica: Replica
     words: Sequence[_Word]
-    against: Sequence[_Word]
+
+    @cached_property
+    def against(self) -> Sequence[_Word]:
+        """What the log in its folder belies."""
+        return [word for word in self.words if self.belies(word)]
 
     @property
     def borne_out(self) -> bool:
         """Whether the log has an epoch open where its broker told, and nothing else than was told."""
         opened = (word for word in self.words if word.kind == "opened" and word.offset)
-        return not self.against and any(_start_of(word.epoch, self.replica) == word.offset for word in opened)
+        return not self.against and any(self.starts.get(word.epoch) == word.offset for word in opened)
 
     @property
     def explained(self) -> bool:
@@ -136,13 +143,50 @@ class _Judged:
         opened = [word for word in self.against if word.kind == "opened"]
         return not opened or (len(opened) == 1 and opened[0].fits(self.replica.file_chain, None))
 
+    @cached_property
+    def starts(self) -> Mapping[int, int]:
+        """Where epochs begin in the log, if nothing before them may be missing; else by the epoch file.
 
-def _judged(replica: Replica, chronicle: Chronicle, openings: Sequence[_Word]) -> _Judged:
-    """What was told of a log; of one that begins as no other replica's does the openings of all leaders count."""
-    words = list(_words(replica, chronicle.told_by(replica.broker)))
-    own = {word.epoch for word in words if word.kind == "opened"}
-    words += [word for word in openings if word.epoch not in own]
-    return _Judged(replica, words, tuple(word for word in words if _belies(word, replica)))
+        A cleaner takes first batches, and logs of older formats have no epochs.
+        """
+        replica, log = self.replica, self.replica.log
+        found: dict[int, int] = {}
+        behind = {step.after for step in log.gaps}
+        for before, run in pairwise(() if replica.cleaned or replica.strays else log.epochs):
+            met = before.end_offset == run.start_offset > replica.log_start_offset
+            if met and 0 <= before.epoch < run.epoch and run.first not in behind:
+                found.setdefault(run.epoch, run.start_offset)
+        return {each.epoch: each.start_offset for each in replica.file_chain[1:]} | found
+
+    def belies(self, word: _Word) -> bool:
+        """Whether the log cannot be the one of which it was told, unless it lost something since."""
+        if word.kind == "opened":
+            return self.starts.get(word.epoch, word.offset) != word.offset
+        if word.kind == "closed":
+            return self.replica.end_known and self.replica.log_end_offset < word.offset
+        held = self.held(word)
+        return bool(held) and (min(held) > word.epoch if word.kind == "followed" else word.epoch not in held)
+
+    def held(self, word: _Word) -> list[int]:
+        """The epochs of the record of which a broker told, or of the last one before it."""
+        replica, offset = self.replica, word.offset - (word.kind == "followed")
+        known = not replica.log.unread_count and replica.log_start_offset <= offset < replica.log_end_offset
+        return [run.epoch for run in replica.runs_within(offset, offset + 1)] if known else []
+
+    def told(self, word: _Word) -> str:
+        """What was told, and what the log has instead."""
+        who = f"broker {word.moment.witness}"
+        if word.kind == "opened":
+            here = f"in this log it begins at offset {self.starts.get(word.epoch)}"
+            return f"{who} opened epoch {word.epoch} at offset {word.offset}, and {here}"
+        if word.kind == "closed":
+            end = self.replica.log_end_offset
+            return f"{who} told its log end {word.offset} when it stopped, and this log ends at {end}"
+        held = min(self.held(word), default=-1)
+        if word.kind == "followed":
+            where = f"with its log end at {word.offset}, and in this log the record before is of epoch {held}"
+            return f"{who} followed in epoch {word.epoch} {where}"
+        return f"{who} wrote offset {word.offset} in epoch {word.epoch}, and in this log it is of epoch {held}"
 
 
 def _openings(chronicle: Chronicle) -> Sequence[_Word]:
@@ -151,18 +195,26 @@ def _openings(chronicle: Chronicle) -> Sequence[_Word]:
     return [word for broker in leaders for word in _roles(chronicle.told_by(broker)) if word.kind == "opened"]
 
 
-def _words(replica: Replica, told: Sequence[Moment]) -> Iterator[_Word]:
-    yield from _roles(told)
-    answers: dict[int, list[Moment]] = {}
-    for moment in told:
-        if succeeded(moment) and moment.term is not None and moment.latest_term is None and not moment.doubtful:
-            answers.setdefault(moment.term, []).append(moment)
-    for term, own in answers.items():
-        for moment in (min(own, key=_offset), max(own, key=_offset)):
-            yield _Word("answered", moment, _offset(moment), term)
+def _words(replica: Replica, chronicle: Chronicle, openings: Sequence[_Word]) -> Sequence[_Word]:
+    """What was told of a log; of one that begins as no other replica's does the openings of all leaders count."""
+    told = chronicle.told_by(replica.broker)
+    words = [*_roles(told), *_answers(told)]
+    own = {word.epoch for word in words if word.kind == "opened"}
+    words += [word for word in openings if word.epoch not in own]
     ends = [moment for moment in told if moment.kind == "producer-state-saved" or own_log_end(moment) is not None]
     if replica.clean_shutdown is not None and ends and ends[-1].kind == "producer-state-saved":
-        yield _Word("closed", ends[-1], _offset(ends[-1]))
+        words.append(_Word("closed", ends[-1], ends[-1].offset or 0))
+    return words
+
+
+def _answers(told: Sequence[Moment]) -> Iterator[_Word]:
+    """The lowest and the highest offset that a broker told producers in each epoch of which that is sure."""
+    answers: dict[int, list[tuple[int, int]]] = {}
+    for place, moment in enumerate(told):
+        if succeeded(moment) and moment.term is not None and moment.latest_term is None and not moment.doubtful:
+            answers.setdefault(moment.term, []).append((moment.offset or 0, place))
+    for term, own in answers.items():
+        yield from (_Word("answered", told[place], offset, term) for offset, place in (min(own), max(own)))
 
 
 def _roles(told: Sequence[Moment]) -> Iterator[_Word]:
@@ -183,44 +235,6 @@ def _roles(told: Sequence[Moment]) -> Iterator[_Word]:
         yield from (_Word("opened", moment, offset, epoch) for offset, moment in own.items() if len(own) == 1)
 
 
-def _offset(moment: Moment) -> int:
-    return moment.offset or 0
-
-
-def _belies(word: _Word, replica: Replica) -> bool:
-    """Whether the log in the folder cannot be the one of which it was told, unless it lost something since."""
-    if word.kind == "opened":
-        return _start_of(word.epoch, replica) not in (None, word.offset)
-    if word.kind == "closed":
-        return replica.end_known and replica.log_end_offset < word.offset
-    runs = _held_at(word, replica)
-    if word.kind == "followed":
-        return any(epoch > word.epoch for epoch in runs)
-    return bool(runs) and word.epoch not in runs
-
-
-def _held_at(word: _Word, replica: Replica) -> list[int]:
-    """The epochs of the record of which a broker told, or of the last one before it."""
-    offset = word.offset - (word.kind == "followed")
-    known = not replica.log.unread_count and replica.log_start_offset <= offset < replica.log_end_offset
-    return [run.epoch for run in replica.runs_within(offset, offset + 1)] if known else []
-
-
-def _start_of(epoch: int, replica: Replica) -> int | None:
-    """Where an epoch begins in a log, if nothing before it may be missing; else by the epoch file; null if untold.
-
-    A cleaner takes first batches, and logs of older formats have no epochs.
-    """
-    behind = {step.after for step in replica.log.gaps}
-    for before, run in pairwise(replica.log.epochs):
-        if run.epoch == epoch and 0 <= before.epoch < epoch:
-            sound = before.end_offset == run.start_offset and run.first not in behind
-            if sound and not replica.cleaned and not replica.strays and run.start_offset > replica.log_start_offset:
-                return run.start_offset
-    own = (each.start_offset for each in replica.file_chain[1:] if each.epoch == epoch)
-    return next(own, None)
-
-
 def _found(own: _Judged, loose: Iterable[LooseFolder], epochs_of: EpochsOf) -> Iterator[Belied]:
     fitting = [folder for folder in loose if _fits(folder, own, epochs_of)]
     if fitting or not own.explained:
@@ -228,7 +242,7 @@ def _found(own: _Judged, loose: Iterable[LooseFolder], epochs_of: EpochsOf) -> I
         yield Belied(
             broker=own.replica.broker,
             path=own.replica.path,
-            told=_told(first, own.replica),
+            told=own.told(first),
             span=first.moment.span,
             lies_in=fitting[0] if len(fitting) == 1 else None,
             explained=own.explained,
@@ -242,20 +256,6 @@ def _fits(folder: LooseFolder, own: _Judged, epochs_of: EpochsOf) -> bool:
         return False
     chain = epochs_of(folder.path)
     return all(word.fits(chain, folder.end) for word in own.against) and not any(w.denied_by(chain) for w in own.words)
-
-
-def _told(word: _Word, replica: Replica) -> str:
-    who = f"broker {word.moment.witness}"
-    if word.kind == "opened":
-        start = _start_of(word.epoch, replica)
-        return f"{who} opened epoch {word.epoch} at offset {word.offset}, and in this log it begins at offset {start}"
-    if word.kind == "closed":
-        return f"{who} told its log end {word.offset} when it stopped, and this log ends at {replica.log_end_offset}"
-    held = next(iter(_held_at(word, replica)), -1)
-    if word.kind == "followed":
-        where = f"with its log end at {word.offset}, and in this log the record before is of epoch {held}"
-        return f"{who} followed in epoch {word.epoch} {where}"
-    return f"{who} wrote offset {word.offset} in epoch {word.epoch}, and in this log it is of epoch {held}"
 
 
 def _copy(replica: Replica, first: Belied) -> Belied:
