@@ -49,12 +49,14 @@ class Belied:
     broker: int
     path: str
     told: str
-    """What belies it, as the end of a sentence."""
+    """What belies it, in sentences."""
     span: Span
     lies_in: LooseFolder | None = None
     """The only folder of the broker that has all that was told."""
     explained: bool = False
     """Whether a loss would explain it as well."""
+    copy_of: int | None = None
+    """The broker whose folder is belied, where this one holds the same log and nothing else belies it."""
 
     @property
     def sure(self) -> bool:
@@ -177,16 +179,16 @@ class _Judged:
         """What was told, and what the log has instead."""
         who = f"broker {word.moment.witness}"
         if word.kind == "opened":
-            here = f"in this log it begins at offset {self.starts.get(word.epoch)}"
-            return f"{who} opened epoch {word.epoch} at offset {word.offset}, and {here}"
+            here = f"In this log it begins at offset {self.starts.get(word.epoch)}"
+            return f"{who} opened epoch {word.epoch} at offset {word.offset}. {here}"
         if word.kind == "closed":
             end = self.replica.log_end_offset
-            return f"{who} told its log end {word.offset} when it stopped, and this log ends at {end}"
+            return f"{who} told its log end {word.offset} when it stopped. This log ends at {end}"
         held = min(self.held(word), default=-1)
         if word.kind == "followed":
-            where = f"with its log end at {word.offset}, and in this log the record before is of epoch {held}"
+            where = f"with its log end at {word.offset}. In this log the record before is of epoch {held}"
             return f"{who} followed in epoch {word.epoch} {where}"
-        return f"{who} wrote offset {word.offset} in epoch {word.epoch}, and in this log it is of epoch {held}"
+        return f"{who} wrote offset {word.offset} in epoch {word.epoch}. In this log it is of epoch {held}"
 
 
 def _openings(chronicle: Chronicle) -> Sequence[_Word]:
@@ -260,5 +262,4 @@ def _fits(folder: LooseFolder, own: _Judged, epochs_of: EpochsOf) -> bool:
 
 def _copy(replica: Replica, first: Belied) -> Belied:
     """A replica that holds the same log, of which its own broker told nothing that would bear it out."""
-    told = f"it holds records of the log in broker {first.broker}'s folder, and {first.told.replace('this', 'that')}"
-    return Belied(broker=replica.broker, path=replica.path, told=told, span=first.span)
+    return Belied(broker=replica.broker, path=replica.path, told=first.told, span=first.span, copy_of=first.broker)
