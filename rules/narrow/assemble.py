@@ -37,6 +37,7 @@ from rules.narrow.rejoined import rejoined
 from rules.protocol.epochs import EpochChain
 from rules.replicas.absent import with_absent_segments
 from rules.replicas.belied import EpochsOf, LooseFolder, belied
+from rules.replicas.compacting import is_compacted
 from rules.replicas.coordinators import NO_COORDINATORS, CoordinatorLog, Coordinators
 from rules.replicas.exchanged import Exchanged
 from rules.replicas.foreign import found_foreign
@@ -205,7 +206,9 @@ def assemble(
     own = of_incarnation(told, replicas)
     beside = {r.broker for r in replicas if r.state in ("deleted", "stray")} | gave_up(told)
     chronicle = Chronicle(in_terms(tuple(collapse(of_one_folder(own, beside)))))
-    foreign = replace(foreign, belied=belied(replicas, chronicle, surroundings.loose, epochs_of))
+    compacted = is_compacted(first.topic, here, surroundings.settings)
+    strange = belied(replicas, chronicle, surroundings.loose, epochs_of, compacted=compacted)
+    foreign = replace(foreign, belied=strange)
     replicas = foreign.put_aside(replicas)
     evidence = PartitionEvidence(
         cluster_id=surroundings.cluster_id,

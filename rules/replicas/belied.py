@@ -8,7 +8,7 @@ the broker has all that was told, and nobody vouches that it is in its place.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Literal
@@ -75,6 +75,8 @@ class _Word:
     moment: Moment
     offset: int
     epoch: int = -1
+    kept: bool = False
+    """Whether it is the word of the log's own broker, which tells of no cut there since."""
 
     def fits(self, chain: EpochChain, end: int | None) -> bool:
         """Whether a log of these epochs and of this end has it so."""
@@ -94,16 +96,24 @@ class _Word:
 
 
 def belied(
-    replicas: Sequence[Replica], chronicle: Chronicle, loose: Sequence[LooseFolder], epochs_of: EpochsOf
+    replicas: Sequence[Replica],
+    chronicle: Chronicle,
+    loose: Sequence[LooseFolder],
+    epochs_of: EpochsOf,
+    *,
+    compacted: bool = False,
 ) -> tuple[Belied, ...]:
-    """The folders of a partition that hold, or may hold, another log, by what their own brokers told of it."""
+    """The folders of a partition that hold, or may hold, another log, by what their own brokers told of it.
+
+    Who copies a compacted log anew finds that epochs begin later than they were opened, and tells of its new log.
+    """
     current = [replica for replica in replicas if replica.state == "current"]
     again = epochs_used_twice(chronicle.moments, current, fall_back=chronicle.roles_fall_back)
     if again or chronicle.epochs_begin_anew:
         return ()
     at_large = {folder.path for folder in loose}
     openings = _openings(chronicle)
-    judged = [_Judged(r, _words(r, chronicle, openings if r.path in at_large else ())) for r in current]
+    judged = [_Judged(r, _words(r, chronicle, openings if r.path in at_large else ()), compacted) for r in current]
     if not any(own.against for own in judged):
         return ()
     borne_out = [own.replica for own in judged if own.borne_out and not any(map(own.belies, openings))]
@@ -127,6 +137,7 @@ class _Judged:
 
     replica: Replica
     words: Sequence[_Word]
+    compacted: bool
 
     @cached_property
     def against(self) -> Sequence[_Word]:
@@ -163,7 +174,8 @@ class _Judged:
     def belies(self, word: _Word) -> bool:
         """Whether the log cannot be the one of which it was told, unless it lost something since."""
         if word.kind == "opened":
-            return self.starts.get(word.epoch, word.offset) != word.offset
+            start = self.starts.get(word.epoch, word.offset)
+            return start < word.offset or (start > word.offset and (word.kept or not self.compacted))
         if word.kind == "closed":
             return self.replica.end_known and self.replica.log_end_offset < word.offset
         held = self.held(word)
@@ -202,7 +214,7 @@ def _words(replica: Replica, chronicle: Chronicle, openings: Sequence[_Word]) ->
     told = chronicle.told_by(replica.broker)
     words = [*_roles(told), *_answers(told)]
     own = {word.epoch for word in words if word.kind == "opened"}
-    words += [word for word in openings if word.epoch not in own]
+    words += [replace(word, kept=False) for word in openings if word.epoch not in own]
     ends = [moment for moment in told if moment.kind == "producer-state-saved" or own_log_end(moment) is not None]
     if replica.clean_shutdown is not None and ends and ends[-1].kind == "producer-state-saved":
         words.append(_Word("closed", ends[-1], ends[-1].offset or 0))
@@ -221,7 +233,7 @@ def _answers(told: Sequence[Moment]) -> Iterator[_Word]:
 
 def _roles(told: Sequence[Moment]) -> Iterator[_Word]:
     """Where its log ended when a broker took its roles, but for those of which it told again or cut something since."""
-    openings: dict[int, dict[int, Moment]] = {}
+    openings: dict[int, dict[int, _Word]] = {}
     cut: int | None = None
     for moment in reversed(told):
         if moment.kind in DISTURBED:
@@ -230,11 +242,13 @@ def _roles(told: Sequence[Moment]) -> Iterator[_Word]:
         if not isinstance(moment, RoleTaken) or moment.epoch is None or moment.offset is None or moment.doubtful:
             continue
         if moment.kind == "leader-starts":
-            openings.setdefault(moment.epoch, {})[moment.offset] = moment
+            kept = cut is None or cut > moment.offset
+            opened = _Word("opened", moment, moment.offset, moment.epoch, kept)
+            openings.setdefault(moment.epoch, {})[moment.offset] = opened
         elif moment.offset > 0 and (cut is None or cut >= moment.offset):
             yield _Word("followed", moment, moment.offset, moment.epoch)
-    for epoch, own in openings.items():
-        yield from (_Word("opened", moment, offset, epoch) for offset, moment in own.items() if len(own) == 1)
+    for own in openings.values():
+        yield from own.values() if len(own) == 1 else ()
 
 
 def _found(own: _Judged, loose: Iterable[LooseFolder], epochs_of: EpochsOf) -> Iterator[Belied]:
