@@ -37,7 +37,9 @@ def sketch(held: str, told: Sequence[int]) -> str:
     return f"broker 1 {held}|\n" + "".join(roles)
 
 
-def of_sketch(text: str, *beside: EpochChain, ends: Sequence[int] = ()) -> tuple[Belied, ...]:
+def of_sketch(
+    text: str, *beside: EpochChain, ends: Sequence[int] = (), compacted: bool = False
+) -> tuple[Belied, ...]:
     evidence = read_sketch(text).evidence
     own = [LooseFolder(of=("t", 0), broker=r.broker, path=r.path, end=None, told_end=None) for r in evidence.replicas]
     chains = {f"other-{place}": chain for place, chain in enumerate(beside)}
@@ -45,7 +47,8 @@ def of_sketch(text: str, *beside: EpochChain, ends: Sequence[int] = ()) -> tuple
         LooseFolder(of=("t", place + 1), broker=1, path=path, end=ends[place] if ends else None, told_end=None)
         for place, path in enumerate(chains)
     ]
-    return belied(evidence.replicas, evidence.chronicle, [*own, *others], lambda path: chains.get(path, ()))
+    told, loose = evidence.chronicle, [*own, *others]
+    return belied(evidence.replicas, told, loose, lambda path: chains.get(path, ()), compacted=compacted)
 
 
 def test_no_example_of_a_rule_is_belied() -> None:
@@ -89,6 +92,21 @@ def test_less_that_was_told_makes_nothing_sure(told: list[int], held: list[int])
     for lacking in range(1, len(lines)):
         less = "\n".join(lines[:lacking] + lines[lacking + 1 :])
         assert len(of_sketch(less, chain(told), ends=[sum(told)])) <= len(whole)
+
+
+COPIED_ANEW = """
+    broker 2 000011|
+    t1 leads 1 epoch 0 at 0 hw 0
+    t2 leads 1 epoch 1 at 2 hw 2
+"""
+
+
+def test_who_copied_a_compacted_log_may_find_that_an_epoch_begins_later() -> None:
+    (one,) = of_sketch(COPIED_ANEW)
+    assert (one.broker, one.sure) == (2, False)
+    assert of_sketch(COPIED_ANEW, compacted=True) == ()
+    earlier = COPIED_ANEW.replace("000011", "011111")
+    assert [each.broker for each in of_sketch(earlier, compacted=True)] == [2]
 
 
 def test_of_two_folders_that_have_what_was_told_neither_is_named() -> None:
