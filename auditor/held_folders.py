@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from parsers.checkpoints import read_offset_checkpoint
-from parsers.files import FileFault, locate, read_source
+from parsers.files import FileFault, locate, read_at, read_source
 from parsers.inventory import Inventory, ReplicaDir
 from parsers.provenance import Source
 from parsers.segment import scan
@@ -22,6 +22,7 @@ Place = tuple[str | None, str | None, int | None]
 """A log dir, and a partition in it."""
 READ_TO_ITS_END: Final = 64 << 10
 """A last segment of this size is read where no file's name tells the log end."""
+TAIL_BYTES: Final = 4096
 
 
 def held_otherwise(
@@ -45,7 +46,10 @@ def held_otherwise(
     def end_of(folder: HeldFolder) -> int | None:
         return _read_to_the_end(root, logs[folder]) if folder.end is None else folder.end
 
-    return exchanged(seen, end_of), tuple(_loose(seen))
+    def tail_of(folder: HeldFolder) -> bytes:
+        return _tail(root, logs[folder])
+
+    return exchanged(seen, end_of, tail_of), tuple(_loose(seen))
 
 
 def _loose(folders: Sequence[HeldFolder]) -> Iterator[LooseFolder]:
@@ -137,6 +141,14 @@ def _end_at_hand(root: Path, files: _Files, told_end: int | None, *, stopped: bo
         return snapshot
     small = files.segments[last].size <= READ_TO_ITS_END
     return _read_to_the_end(root, files) if small and told_end is not None else None
+
+
+def _tail(root: Path, files: _Files) -> bytes:
+    """The last bytes of the last segment: batches bear times, so that no two logs end in the same ones."""
+    last = files.segments[max(files.segments)]
+    place = locate(root, last.origin.source)
+    tail = place if isinstance(place, FileFault) else read_at(place, max(0, last.size - TAIL_BYTES), TAIL_BYTES)
+    return b"" if isinstance(tail, FileFault) else tail
 
 
 def _read_to_the_end(root: Path, files: _Files) -> int | None:

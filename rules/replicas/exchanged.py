@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Literal
 
-from rules.replicas.held_folder import EndOf, HeldFolder, Partition
+from rules.replicas.held_folder import EndOf, HeldFolder, Partition, TailOf
 
 Told = Literal["its ends", "the others' ends", "a third broker", "nothing"]
 
@@ -36,7 +36,7 @@ class Exchanged:
         return self.told_by != "nothing"
 
 
-def exchanged(folders: Sequence[HeldFolder], end_of: EndOf) -> tuple[Exchanged, ...]:
+def exchanged(folders: Sequence[HeldFolder], end_of: EndOf, tail_of: TailOf) -> tuple[Exchanged, ...]:
     """Every folder that holds, or may hold, another partition's log, each told once."""
     by_place: dict[Partition, list[HeldFolder]] = {}
     for folder in folders:
@@ -45,7 +45,7 @@ def exchanged(folders: Sequence[HeldFolder], end_of: EndOf) -> tuple[Exchanged, 
     for each in (*_crossed(by_place, end_of), *_by_their_ends(folders, by_place)):
         found.setdefault(((each.topic, each.partition), each.broker), each)
     aside = frozenset(found)
-    for each in _copied_over(folders, by_place, end_of, aside):
+    for each in _copied_over(folders, by_place, (end_of, tail_of), aside):
         found.setdefault(((each.topic, each.partition), each.broker), each)
     return tuple(found.values())
 
@@ -191,10 +191,11 @@ def _in_its_place(folder: HeldFolder, peers: Sequence[HeldFolder]) -> bool:
 def _copied_over(
     folders: Sequence[HeldFolder],
     by_place: Mapping[Partition, Sequence[HeldFolder]],
-    end_of: EndOf,
+    read: tuple[EndOf, TailOf],
     aside: frozenset[tuple[Partition, int]],
 ) -> Iterator[Exchanged]:
     """Folders that begin as another partition does, where that one's folders agree, and as none of their own does."""
+    end_of, _ = read
     by_head: dict[tuple[int, bytes], list[HeldFolder]] = {}
     for folder in folders:
         for base, head in folder.heads.items():
@@ -211,7 +212,7 @@ def _copied_over(
             continue
         alike = {id(f): f for f in alike_to(folder) if f.of != folder.of and (f.of, f.broker) not in aside}
         if not peers:
-            yield from _one_of_two(folder, [f for f in alike.values() if folder.twin_of(f, by_place, end_of)], end_of)
+            yield from _one_of_two(folder, [f for f in alike.values() if folder.twin_of(f, by_place, *read)], end_of)
             continue
         if not any(folder.apart(p) for p in peers):
             # A cleaner may have made beginnings differ. Partitions that were written alike are so on the others too.

@@ -75,11 +75,13 @@ class HeldFolder:
         heads = [{base: head.fingerprint for base, head in each.heads.items()} for each in (self, other)]
         return self.broker == other.broker and heads[0] == heads[1] and end_of(self) == end_of(other) is not None
 
-    def twin_of(self, other: HeldFolder, by_place: Mapping[Partition, Sequence[HeldFolder]], end_of: EndOf) -> bool:
+    def twin_of(
+        self, other: HeldFolder, by_place: Mapping[Partition, Sequence[HeldFolder]], end_of: EndOf, tail_of: TailOf
+    ) -> bool:
         """Whether both hold one log on one broker, neither is at hand elsewhere, and no topic id tells whose it is."""
         told_by_ids = self.topic != other.topic and self.topic_id is not None and self.topic_id == other.topic_id
         alone = len(by_place[self.of]) == len(by_place[other.of]) == 1
-        return alone and not told_by_ids and self.doubles(other, end_of)
+        return alone and not told_by_ids and self.doubles(other, end_of) and tail_of(self) == tail_of(other)
 
     def may_be_a_peer(self, other: HeldFolder) -> bool:
         """Whether the two may be of one life of their topic; of another life every batch differs."""
@@ -95,3 +97,6 @@ class HeldFolder:
 
 EndOf = Callable[[HeldFolder], int | None]
 """Where the log in a folder ends, however much of it must be read to see it."""
+
+TailOf = Callable[[HeldFolder], bytes]
+"""The last bytes of the log in a folder."""

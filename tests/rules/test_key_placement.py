@@ -47,7 +47,7 @@ class Topic:
     def write(self, keys: Iterable[bytes | None], place: Place, *, at: int = HOUR, producer: int = -1) -> None:
         for number, key in enumerate(keys):
             log = self.logs[place(key) if key is not None else number % len(self.logs)]
-            log.append(entry(len(log), [(key, b"v")], base_timestamp=at, producer_id=producer))
+            log.append(entry(len(log), [(key, b"%d" % number)], base_timestamp=at, producer_id=producer))
 
     def write_batches(self, told: Mapping[int, KeylessTally]) -> None:
         """Batches without keys, with the times of their first and last records."""
