@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from parsers.tables import BatchHeader, GroupOffset
 from rules.evidence import GroupCommit, PartitionEvidence, Replica
@@ -40,19 +41,22 @@ def committed_offset_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Vio
 
     Undecided when
     --------------
-    A log is not here, or not whole, or it may have been copied before the group committed.
+    A log is not here, or not whole, or it may have been copied before the group committed. Or nothing tells which
+    brokers have a replica.
 
     Upheld
     ------
     broker 1* 0000|
     broker 2  0000|
     group g 4
+    t1 leader 1 epoch 0 isr 1,2 of 1,2
 
     Violated
     --------
     broker 1* 0000|
     broker 2  0000|
     group g 6
+    t1 leader 1 epoch 0 isr 1,2 of 1,2
     """
     logs = evidence.own_logs
     end = max((replica.log_end_offset for replica in logs), default=0)
@@ -61,18 +65,26 @@ def committed_offset_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Vio
         return
     whole = [commit for commit in beyond if _log_is_later(commit, logs)]
     absent = sorted({*evidence.assignment} - {replica.broker for replica in logs})
-    if whole and not absent and all(replica.end_known for replica in logs):
+    if whole and evidence.assignment and not absent and all(replica.end_known for replica in logs):
         yield _violation(evidence, whole, end)
         return
-    away = f"no log of {numbered('broker', absent)} is here" if absent else ""
+    why, missing = "they are not whole or may be older copies", "whole logs, copied from stopped brokers"
+    if absent:
+        why, missing = f"no log of {numbered('broker', absent)} is here", f"the log of {numbered('broker', absent)}"
+    elif not evidence.assignment:
+        why, missing = "nothing tells whether another broker has a replica", TELL_REPLICAS
     yield Undecided(
-        reason=f"a group committed an offset beyond the logs; {away or 'they are not whole or may be older copies'}",
-        missing=f"the log of {numbered('broker', absent)}" if absent else "whole logs, copied from stopped brokers",
+        reason=f"a group committed an offset beyond the logs; {why}",
+        missing=missing,
         start_offset=end,
         end_offset=max(commit.offset for commit in beyond),
         blocking=not all(replica.end_known for replica in logs),
         exhibits=tuple(Exhibit(span=commit.span, role=f"what {commit.group} committed") for commit in beyond[:8]),
     )
+
+
+TELL_REPLICAS: Final = "metadata, or an output of kafka-topics --describe"
+"""What tells which brokers have a replica."""
 
 
 def _log_is_later(commit: GroupCommit, logs: tuple[Replica, ...]) -> bool:
@@ -86,9 +98,8 @@ def _newer(replica: Replica, time: int | None) -> bool:
 
 
 def _violation(evidence: PartitionEvidence, commits: list[GroupCommit], end: int) -> Violation:
-    leader = evidence.leader_at_the_end
     return Violation(
-        brokers=() if leader is None else (leader.broker,),
+        brokers=(),
         start_offset=end,
         end_offset=max(commit.offset for commit in commits),
         confidence="certain" if all(r.clean_shutdown is not None for r in evidence.own_logs) else "likely",

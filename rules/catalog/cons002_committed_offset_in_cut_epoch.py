@@ -18,8 +18,8 @@ from rules.words import numbered
     severity=Severity.HIGH,
     needs=(BatchHeader, GroupOffset),
     law="ConsistentRead",
-    message="{groups:+Group} committed offset {end_offset} after a record of leader epoch {epoch}. Broker {leader}, which "
-    "leads, holds records of {instead} at {offsets}. What was read there is not what stands in the log.",
+    message="{groups:+Group} committed offset {end_offset} after a record of leader epoch {epoch}. The log that leads holds "
+    "records of {instead} at {offsets}. What was read there is not what stands in the log.",
     implied_by=("LEAD001", "ACK001", "TRUNC001", "LOG001"),
     bearing=Bearing(
         calls_for="These groups have not read what stands there now. To read it, stop their clients, and set their offset to "
@@ -65,7 +65,7 @@ def committed_offset_in_cut_epoch(evidence: PartitionEvidence) -> Iterator[Viola
     for (offset, epoch), commits in sorted(found.items()):
         runs = list(_instead(offset, epoch, leader))
         yield Violation(
-            brokers=(leader.broker,),
+            brokers=(),  # whose log leads may be told otherwise by more evidence, and nobody did wrong by leading
             start_offset=max(runs[0].start_offset, leader.log_start_offset),
             end_offset=offset,
             confidence="likely",

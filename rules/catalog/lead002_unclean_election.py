@@ -31,10 +31,10 @@ def unclean_election(evidence: PartitionEvidence) -> Iterator[Violation | Undeci
     Proves
     ------
     Whatever the new leader lacked of the committed records is given up; LEAD001 says what that was. The severity is
-    that of the cost. It is high where records are known to be lost, or nothing tells how far the epoch before was
-    written. It is medium where nothing is told of that epoch beyond the end of the new leader's log. It is low where all
-    replicas are empty and nothing tells of a record. For the last known leader it is one step lower where no loss is
-    known.
+    that of the known cost. It is high where records are known to be lost, else medium. It is low where nothing names a
+    record of the partition. For the last known leader, and for whoever may be it, it is one step lower where no
+    committed record is known to be lost. Where nothing tells how far the epoch before was written, records may be lost
+    that nothing counts; the report says so.
 
     Undecided when
     --------------
@@ -66,10 +66,11 @@ def unclean_election(evidence: PartitionEvidence) -> Iterator[Violation | Undeci
 
 def _violation(change: LeaderChange, cost: Lacked) -> Violation:
     again = not change.previous_isr and change.last_leader == change.leader
+    perhaps = not change.previous_isr and change.last_leader is None
     who = "it was the last known leader, and " if again and cost.known != "committed records" else ""
     return Violation(
         brokers=(change.leader,),
-        severity=_severity(cost, again=again),
+        severity=_severity(cost, again=again or perhaps),
         facts={
             "leader": change.leader,
             "epoch": change.epoch,
@@ -87,10 +88,12 @@ def _violation(change: LeaderChange, cost: Lacked) -> Violation:
 
 
 def _severity(cost: Lacked, *, again: bool) -> Severity:
+    """That of what is known: what is not told weighs nothing, however much more evidence might show."""
     if cost.known == "committed records":
         return Severity.HIGH
-    highest = {"nothing": Severity.MEDIUM, "no record": Severity.LOW}.get(cost.known, Severity.HIGH)
-    return Severity(highest - again)
+    if cost.known == "written records":
+        return Severity(Severity.HIGH - again)
+    return Severity((Severity.LOW if cost.empty else Severity.MEDIUM) - again)
 
 
 def _outside(change: LeaderChange) -> str:

@@ -40,8 +40,9 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
     Logs and traces do not reach to the orderly stop. Or no marker on disk confirms the stop that a log tells of. Or
     the broker told its log's end last before it met a leader whose epoch had opened below. Then the line of its cut
     may be missing. The log end at loading is not logged. Or a truncation or a reassignment in between cannot be
-    excluded. Or the broker's log does not tell in which epoch it was before. Where the broker went on in its epoch, only clocks tell that fetch from later ones: the finding is likely.
-    If it fetched further since, its leader must tell that it asked for less in between.
+    excluded. Or the broker's log does not tell in which epoch it was before. Where the broker went on in its epoch, only
+    clocks may tell that fetch from later ones: then the finding is likely. It is certain where the log was as long in the
+    next epoch as when it was loaded. If it fetched further since, its leader must tell that it asked for less in between.
     A log that was loaded empty may be on a new disk: where its broker tells that it created the log, nothing is said.
 
     Upheld

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -28,7 +27,7 @@ class LeaderChange:
     eligible: tuple[int, ...]
     """The eligible leaders in the state right before it, where that is told; with one missing they may be others."""
     last_leader: int | None
-    """Who led last before it; null where nobody is told to have led."""
+    """Who led last before it; null where nobody is told to have led, or another may have led since."""
     unclean: bool
     moment: PartitionState
     before: PartitionState | None
@@ -46,19 +45,25 @@ def leader_changes(moments: Sequence[Moment], states: Sequence[PartitionState]) 
         elects = _elects(after) and after.epoch != before.epoch and after.clock != "controller"
         if elects and next_state and before.isr is not None:
             told.setdefault(after.epoch or 0, (after, before.isr, before, after.leader not in before.isr))
-    eligible, led = _eligible(moments, states), [state for state in states if _elects(state)]
+    eligible = _eligible(moments, states)
+    led = {state.epoch or 0: state.leader for state in states if state.leader is not None}
     for epoch, (moment, isr, state, unclean) in sorted(told.items()):
-        earlier = bisect_left(led, epoch, key=lambda state: state.epoch or 0)
         yield LeaderChange(
             leader=moment.leader or 0,
             epoch=epoch,
             previous_isr=isr,
             eligible=eligible.get(epoch, ()),
-            last_leader=led[earlier - 1].leader if earlier else None,
+            last_leader=_last_before(epoch, led),
             unclean=unclean,
             moment=moment,
             before=state,
         )
+
+
+def _last_before(epoch: int, led: Mapping[int, int]) -> int | None:
+    """Who led last before an epoch, if of every epoch since it is told that nobody led it."""
+    before = next((e for e in range(epoch - 1, -1, -1) if led.get(e, 0) >= 0), -1)
+    return led.get(before)
 
 
 def _elects(moment: Moment) -> bool:

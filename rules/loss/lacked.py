@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from rules.evidence import LeaderChange, PartitionEvidence
@@ -20,10 +20,16 @@ class Lacked:
 
     known: Literal["committed records", "written records", "nothing told", "nothing", "no record"]
     words: str
+    empty: bool = False
+    """Whether nothing here names a record of the partition at all."""
 
 
 def lacked(evidence: PartitionEvidence, change: LeaderChange) -> Lacked:
     """What is known to have been given up, what had been written besides, or why nothing tells it."""
+    return replace(_lacked(evidence, change), empty=not _names_a_record(evidence))
+
+
+def _lacked(evidence: PartitionEvidence, change: LeaderChange) -> Lacked:
     given_up = [lost.committed.end_offset for lost in evidence.lost_terms if lost.epoch == change.epoch]
     given_up += [kept.end_offset for kept in evidence.kept_older if kept.epoch == change.epoch]
     if given_up:
@@ -50,10 +56,16 @@ def _never_written(evidence: PartitionEvidence) -> bool:
     current = evidence.current
     if not current or not set(evidence.assignment) <= {replica.broker for replica in current}:
         return False
+    read = all(r.end_known and not r.log.unread and not r.leftovers for r in current)
+    return read and not _names_a_record(evidence)
+
+
+def _names_a_record(evidence: PartitionEvidence) -> bool:
+    """Whether any log holds a record, or anything beside one or any word names an offset that one had."""
+    current = evidence.current
     claims = (claim for r in current for claim in (r.high_watermark, r.recovery_point, *r.snapshot_offsets))
-    empty = all(r.log_end_offset == 0 and r.end_known and not r.log.unread and not r.leftovers for r in current)
-    named = any((moment.offset or 0) > 0 or succeeded(moment) for moment in evidence.moments)
-    return empty and not named and not any(claim is not None and claim.offset > 0 for claim in claims)
+    held = any(r.log_end_offset > 0 for r in current) or any(c is not None and c.offset > 0 for c in claims)
+    return held or any((moment.offset or 0) > 0 or succeeded(moment) for moment in evidence.moments)
 
 
 def _untold_of_roles(evidence: PartitionEvidence, change: LeaderChange) -> str | None:

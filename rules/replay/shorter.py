@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count, takewhile, zip_longest
+from itertools import count, dropwhile, islice, takewhile, zip_longest
 from typing import Final
 
 from rules.chronicle.chronicle import Chronicle
@@ -13,7 +13,7 @@ from rules.chronicle.extents import Possible
 from rules.chronicle.silence import Silence
 from rules.history.clocks import Clocks, translated
 from rules.history.leaders_word import told_as_leader, watermark_told
-from rules.history.moments import Moment, gives_role
+from rules.history.moments import DISTURBED, Moment, gives_role
 from rules.history.statements import Fetched, LogCut, LogEvent, RoleTaken
 from rules.replay.closing import SAVED, Closing, Unclosed
 from rules.replay.reign.own_words import CUTS
@@ -42,7 +42,7 @@ class Shorter:
     committed_end: int = 0
     """Up to where what it had as the leader was committed, by its own word."""
     sure_of_epoch: bool = True
-    """Whether it had left the epoch in which it had that, and not only the clocks tell the two apart."""
+    """Whether its roles, or its log's unchanged end, tell that it had that before, and not the clocks alone."""
     silence: Silence | None = None
     """What may tell of a cut; null where nothing is to be asked, or only whether the disk was emptied."""
 
@@ -108,7 +108,7 @@ def _below_its_fetch(known: PartitionPast, own: Sequence[Moment], load: LogEvent
         return
     if not _cut_between(known, own, fetch, load) and not (end == 0 and _begun_anew(own, load)):
         silence = _perhaps_cut(load) if end and _perhaps_cut_untold(known, load, had) else None
-        yield _loaded(load, fetch, had, silence, sure_of_epoch=placed)
+        yield _loaded(load, fetch, had, silence, sure_of_epoch=placed or _as_long_since(own, load))
 
 
 def _fetch_before(known: PartitionPast, load: LogEvent, *, placed: bool) -> Fetched | None:
@@ -198,6 +198,20 @@ def _between_epochs(chronicle: Chronicle, load: LogEvent) -> bool:
     newer = after is not None and after.epoch is not None and load.term is not None and after.epoch > load.term
     grew = after is None or after.offset is None or after.offset > (load.end_offset or 0)
     return before is not None and newer and not grew
+
+
+def _as_long_since(own: Sequence[Moment], load: LogEvent) -> bool:
+    """Whether the log ended in a newer role where it had ended when it was loaded, and nothing befell it in between.
+
+    It did not get longer then, so the broker asked for no more either: that was before.
+    """
+    behind = dropwhile(lambda moment: moment is not load, own)
+    for moment in islice(behind, 1, None):
+        if moment.kind in DISTURBED or isinstance(moment, LogCut):
+            return False
+        if isinstance(moment, RoleTaken) and moment.offset is not None and (moment.epoch or 0) > (load.term or 0):
+            return moment.offset == load.end_offset
+    return False
 
 
 def _before_by_clocks(known: PartitionPast, fetch: Fetched, load: LogEvent) -> bool | None:

@@ -23,6 +23,7 @@ from rules.narrow.assemble import Fact
 from tests.ablations.leave_out import Ablation, sizes_under
 from tests.lab.views import contradictions
 
+CONFIDENCES: Final = ("possible", "likely", "certain")
 SAMPLES: Final = Path(__file__).resolve().parents[2] / "sample_logs"
 
 
@@ -33,7 +34,10 @@ class Accusation:
     rule: str
     place: str
     severity: int
+    confidence: int
     brokers: tuple[int, ...]
+    start_offset: int | None
+    end_offset: int | None
     message: str = field(compare=False)
 
 
@@ -43,8 +47,16 @@ def accusations(report: AuditReport) -> list[Accusation]:
 
 
 def _accusation(finding: Finding) -> Accusation:
-    place = f"{finding.topic}-{finding.partition}"
-    return Accusation(finding.rule, place, finding.severity, finding.brokers, finding.message)
+    return Accusation(
+        rule=finding.rule,
+        place=f"{finding.topic}-{finding.partition}",
+        severity=finding.severity,
+        confidence=CONFIDENCES.index(finding.confidence),
+        brokers=finding.brokers,
+        start_offset=finding.start_offset,
+        end_offset=finding.end_offset,
+        message=finding.message,
+    )
 
 
 class CachingReader(UnitReader):
@@ -132,8 +144,9 @@ def broken(bench: Bench, report: AuditReport) -> Iterator[str]:
     for accusation in accusations(report):
         if not any(_covers(known, accusation) for known in bench.accused):
             brokers = ",".join(map(str, accusation.brokers))
-            severity = Severity(accusation.severity).name
-            yield f"accuses {severity} {accusation.rule} {accusation.place} of {brokers}: {accusation.message}"
+            severity, confidence = Severity(accusation.severity).name, CONFIDENCES[accusation.confidence]
+            where = f"{accusation.rule} {accusation.place} of {brokers}, {confidence}"
+            yield f"accuses {severity} {where}: {accusation.message}"
     scope = report.coverage.scope
     if report.verdict == "clean" and bench.whole.verdict != "clean" and not (scope.absent and scope.words):
         yield f"clean where the whole is {bench.whole.verdict}"
@@ -144,7 +157,19 @@ def broken(bench: Bench, report: AuditReport) -> Iterator[str]:
 
 
 def _covers(known: Accusation, accusation: Accusation) -> bool:
-    same = (known.rule, known.place) == (accusation.rule, accusation.place)
-    return same and set(accusation.brokers) <= set(known.brokers) and accusation.severity <= known.severity
+    """Whether the whole says as much: of the same records, of no other broker, as grave and as sure."""
+    same = (known.rule, known.place) == (accusation.rule, accusation.place) and _overlap(known, accusation)
+    weight = accusation.severity <= known.severity and accusation.confidence <= known.confidence
+    return same and weight and set(accusation.brokers) <= set(known.brokers)
+
+
+def _overlap(known: Accusation, accusation: Accusation) -> bool:
+    """Whether two are of the same records, as far as both name some."""
+    ends = known.start_offset, known.end_offset, accusation.start_offset, accusation.end_offset
+    if None in ends:
+        return True
+    return max(known.start_offset or 0, accusation.start_offset or 0) <= min(
+        known.end_offset or 0, accusation.end_offset or 0
+    )
 
 

@@ -131,11 +131,11 @@ def mutant(
 
 MUTANTS: Final = (
     mutant(
-        "CONS001", committed(1000), (("high", (3,), 458, 1000),),
+        "CONS001", committed(1000), (("high", (), 458, 1000),),
         committed(458), "the group has read to the log end", "clean_mixed",
     ),
     mutant(
-        "CONS002", committed(epoch=2), (("high", (3,), 99, 100),),
+        "CONS002", committed(epoch=2), (("high", (), 99, 100),),
         committed(epoch=0), "the record before the offset is of that epoch", "clean_mixed",
     ),
     mutant(

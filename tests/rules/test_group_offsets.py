@@ -15,6 +15,8 @@ from rules.sketch.notation import read_sketch
 from tests.auditor.dumps_at_hand import SAMPLES
 from tests.lab.sample_reports import report_on
 
+ASSIGNED = "\nt1 leader 1 epoch 0 isr 1,2 of 1,2"
+
 
 def told(text: str) -> Iterator[Finding]:
     return of(read_sketch(text).evidence)
@@ -33,7 +35,7 @@ def said(found: Iterator[Finding]) -> list[tuple[str, str, int | None, int | Non
 
 
 def test_groups_beyond_the_log_are_told_together() -> None:
-    (finding,) = told("broker 1* 0000|\nbroker 2 0000|\ngroup g 6\ngroup h 9\ngroup i 4")
+    (finding,) = told("broker 1* 0000|\nbroker 2 0000|\ngroup g 6\ngroup h 9\ngroup i 4" + ASSIGNED)
     assert (finding.rule, finding.start_offset, finding.end_offset) == ("CONS001", 4, 9)
     assert finding.values()["groups"] == ["g", "h"]
 
@@ -42,6 +44,13 @@ def test_a_copy_that_may_be_older_than_the_commit_proves_nothing() -> None:
     evidence = read_sketch("live\nbroker 1* 0000| ; unclean\nbroker 2 0000| ; unclean\ngroup g 6").evidence
     assert list(of(evidence)) == []
     assert "CONS001" in open_rules(evidence)
+
+
+def test_a_log_of_which_nothing_tells_may_reach_the_commit() -> None:
+    evidence = read_sketch("broker 1* 0000|\nbroker 2 0000|\ngroup g 6").evidence
+    assert list(of(evidence)) == []
+    (reason,) = [point.reason for point in judge(evidence, RULES).undecided if point.rule == "CONS001"]
+    assert reason.endswith("nothing tells whether another broker has a replica")
 
 
 @pytest.mark.parametrize(("replicas", "accused"), [("1,2", True), ("1,2,3", False)])
@@ -54,7 +63,7 @@ def test_the_log_of_an_assigned_broker_that_is_not_here_may_reach_the_commit(rep
 
 
 def test_a_log_that_goes_on_behind_the_commit_is_later_than_it() -> None:
-    evidence = read_sketch("broker 1* 0000| ; unclean\nbroker 2 0000| ; unclean\ngroup g 6").evidence
+    evidence = read_sketch("broker 1* 0000| ; unclean\nbroker 2 0000| ; unclean\ngroup g 6" + ASSIGNED).evidence
     (commit,) = evidence.group_offsets
     # The sketch's batches are of the milliseconds of their offsets.
     for time, accused in ((2, True), (3, False)):

@@ -480,11 +480,12 @@ ELECTED = "broker 1 0000|\nbroker 2 0000|\nt0 leader 1 epoch 0 isr 1\nt0 leads 1
     [
         # Outside the ISR: what was lost, what may have been, and nothing of what is known.
         ("t1 acks 1 at 3 acks=all\nt1 leader 2 epoch 1 isr 2\nt2 leads 2 epoch 1 at 2 hw 2", Severity.HIGH),
-        ("t1 leader 2 epoch 1 isr 2", Severity.HIGH),
-        ("t1 leader 2 epoch 1 isr 2\nt2 leads 2 epoch 1 at 4 hw 4", Severity.HIGH),
+        ("t1 acks 1 at 3 acks=1\nt1 leader 2 epoch 1 isr 2\nt2 leads 2 epoch 1 at 2 hw 2", Severity.HIGH),
+        ("t1 leader 2 epoch 1 isr 2", Severity.MEDIUM),
+        ("t1 leader 2 epoch 1 isr 2\nt2 leads 2 epoch 1 at 4 hw 4", Severity.MEDIUM),
         ("t1 acks 1 at 3 acks=1\nt1 leader 2 epoch 1 isr 2\nt2 leads 2 epoch 1 at 4 hw 4", Severity.MEDIUM),
         # The last known leader, when nobody is left in sync.
-        ("t1 leader -1 epoch 1 isr\nt2 leader 1 epoch 2 isr 1", Severity.MEDIUM),
+        ("t1 leader -1 epoch 1 isr\nt2 leader 1 epoch 2 isr 1", Severity.LOW),
         (
             "t1 acks 1 at 3 acks=1\nt1 leader -1 epoch 1 isr\nt2 leader 1 epoch 2 isr 1\nt3 leads 1 epoch 2 at 4 hw 4",
             Severity.LOW,

@@ -192,6 +192,28 @@ def test_a_follower_that_went_on_in_its_epoch_has_lost_what_it_asks_for_again(
     assert violations("LEO001", WENT_ON.format(between=between, next=behind)) == said
 
 
+STAYED = WENT_ON.replace("t60000 fetch 2@12 from 1 hw=12\n", "").replace("at 12 hw 12", "at 4 hw 4")
+"""The same, but broker 2 leads next with no more than it had loaded."""
+
+
+@pytest.mark.parametrize(
+    ("drawing", "behind", "confidence"),
+    [
+        (STAYED, "", "certain"),
+        (WENT_ON, LESSER, "likely"),
+        # It may have asked for 10 once more before it cut its log, or lost it once more.
+        (STAYED, "t50000 truncates 2 to 4", "likely"),
+        (STAYED, "t50000 loads 2 at 4", "likely"),
+    ],
+)
+def test_a_log_that_is_as_long_in_its_next_role_as_when_it_was_loaded_had_more_before(
+    drawing: str, behind: str, confidence: str
+) -> None:
+    said = BY_ID["LEO001"].check(live(drawing.format(between="", next=behind)))
+    found = [(one.brokers, one.end_offset, one.confidence) for one in said if isinstance(one, Violation)]
+    assert ((2,), 10, confidence) in found
+
+
 def test_the_only_member_of_the_isr_is_judged_by_its_log_at_rest() -> None:
     assert violations("ISR001", SHORTENED + LOADED) == [((1,), 4, 10, None)]
     assert violations("TRUNC004", SHORTENED + LOADED) == [((2,), 4, 10, Severity.CRITICAL)]
