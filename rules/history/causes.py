@@ -132,9 +132,9 @@ def _proposing(own: Sequence[Role], record: PartitionState) -> Iterator[Role]:
 def _first_roles(told: Iterable[Moment], decided: _Decided) -> First:
     """The lines in which brokers took roles that they had surely not taken before: a restart takes a role again.
 
-    The log of the line, in all files that it was rotated into, shows an older role before it. Or the controllers'
-    record shows that the broker was in sync when the epoch began: it takes its role of that state once, since a restart
-    makes another state.
+    The line tells the older epoch in which its broker was until then. Or the file of the line shows an older role before
+    it: between two files one may be missing. Or the controllers' record shows that the broker was in sync when the epoch
+    began: it takes its role of that state once, since a restart makes another state.
     """
     logs: dict[tuple[str, str], list[RoleTaken]] = {}
     for m in told:
@@ -142,18 +142,25 @@ def _first_roles(told: Iterable[Moment], decided: _Decided) -> First:
             logs.setdefault((m.clock, log_of(m.span.source)), []).append(m)
     found: dict[tuple[str, int], RoleTaken] = {}
     for lines in logs.values():
-        newest, files = None, FileOrder((m.span.source, m.time) for m in lines)
+        before, files = None, FileOrder((m.span.source, m.time) for m in lines)
         for line in sorted(lines, key=lambda m: (files.place(m.span.source), m.span.start)):
             if line.epoch is None or line.doubtful:
-                newest = None
+                before = None
                 continue
             opening = decided.opening.get(line.epoch)
             once = opening is not None and opening.partition_epoch == line.partition_epoch
             once = once and opening is not None and line.broker in (opening.isr or ())
-            if once or (newest is not None and newest < line.epoch):
+            if once or _follows_an_older(line, before):
                 found.setdefault((line.clock, line.epoch), line)
-            newest = line.epoch
+            before = line
     return found
+
+
+def _follows_an_older(line: RoleTaken, before: RoleTaken | None) -> bool:
+    """Whether a broker was in an older epoch until it took a role, by the line or by the one before it in its file."""
+    if line.former is not None:
+        return line.former < (line.epoch or 0)
+    return before is not None and before.span.source == line.span.source and (before.epoch or 0) < (line.epoch or 0)
 
 
 def _asked(told: Iterable[Moment], first: First) -> Iterator[Precedence]:

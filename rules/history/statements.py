@@ -65,6 +65,8 @@ class RoleTaken(Witnessed):
     isr: tuple[int, ...] | None = None
     fresh: bool = False
     """Whether the broker took its role without having had one before: its process began since its last."""
+    former: int | None = None
+    """The epoch in which the broker was until then, by this line; null where the line does not tell it."""
 
 
 @drafted

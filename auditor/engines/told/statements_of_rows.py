@@ -108,6 +108,7 @@ def _event(event: BrokerEvent, kind: str) -> Moment:
         isr=ids(event.isr),
         previous_isr=ids(event.previous_isr),
         fresh=event.previous_epoch == NO_EPOCH and kind in ROLE_KINDS,
+        former=None if "previous_epoch" in doubtful or event.previous_epoch == NO_EPOCH else event.previous_epoch,
         doubtful=bool({"offset", "high_watermark", "epoch"} & doubtful),
         trust=event.trust,
         span=row_span(event),

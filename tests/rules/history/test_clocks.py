@@ -105,6 +105,19 @@ def test_a_log_without_its_head_bounds_nothing_falsely(case: str) -> None:
                 assert [found for found in precedences(rest) if found.later < found.earlier] == []
 
 
+@pytest.mark.parametrize("case", ["clean_4x"])
+def test_a_log_without_a_file_amid_it_bounds_nothing_falsely(case: str) -> None:
+    """The file in which a broker first took a role is missing: the line in which it takes it again is no cause."""
+    for evidence in partitions(case):
+        for head in [m for m in evidence.moments if isinstance(m, RoleTaken)]:
+            own = [m for m in evidence.moments if m.clock == head.clock and isinstance(m, RoleTaken)]
+            for last in (m.time or 0 for m in own if (m.time or 0) >= (head.time or 0)):
+                rest = [m for m in evidence.moments if m.clock != head.clock or (m.time or 0) < (head.time or 0)]
+                later = (m for m in evidence.moments if m.clock == head.clock and (m.time or 0) > last)
+                rest += [altered(m, span=replace(m.span, source=f"{m.span.source}.1")) for m in later]
+                assert [found for found in precedences(rest) if found.later < found.earlier] == []
+
+
 def moved(moments: Sequence[Moment], clock: str, by: int) -> list[Moment]:
     late = [altered(m, **{name: at + by for name, at in times_of(m).items()}) for m in moments]
     return [other if m.clock == clock else m for m, other in zip(moments, late, strict=True)]
