@@ -132,8 +132,8 @@ def _proposing(own: Sequence[Role], record: PartitionState) -> Iterator[Role]:
 def _first_roles(told: Iterable[Moment], decided: _Decided) -> First:
     """The lines in which brokers took roles that they had surely not taken before: a restart takes a role again.
 
-    The line tells the older epoch in which its broker was until then. Or the file of the line shows an older role before
-    it: between two files one may be missing. Or the controllers' record shows that the broker was in sync when the epoch
+    The line tells the older epoch in which its broker was until then. Or the line's file shows an older role before it:
+    between two files one may be missing. Or the controllers' record shows that the broker was in sync when the epoch
     began: it takes its role of that state once, since a restart makes another state.
     """
     logs: dict[tuple[str, str], list[RoleTaken]] = {}
