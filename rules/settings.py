@@ -39,11 +39,12 @@ FACTOR: Final = "replication factor"
 """No setting of Kafka's either: an assignment tells it."""
 BROKER_STATE: Final = "broker.state"
 STARTED: Final = "started"
+STARTING: Final = "starting"
 ON_EVERY_START: Final = "controlled.shutdown.enable"
 """A setting that every release prints where it prints them all."""
 STOPPING: Final = "stopping"
 STOPPED: Final = "stopped in order"
-"""Whether a broker runs is told so too: a killed one never says that it stopped."""
+"""Whether a broker runs is told so too: a killed one never says that it stopped; one that is starting does not run."""
 INCARNATION: Final = "broker.incarnation"
 BROKER_EPOCH: Final = "broker.epoch"
 CONTROLLER_EPOCH: Final = "controller.epoch"
@@ -150,7 +151,7 @@ class Settings:
     def tell_their_stops(self) -> frozenset[int]:
         """Brokers whose own logs tell that they start or stop, or print all settings: a whole one tells a stop too."""
         own = (each for each in self.statements if each.origin == "log" and each.broker is not None)
-        return frozenset(each.broker or 0 for each in own if each.name in (BROKER_STATE, ON_EVERY_START))
+        return frozenset(each.broker or 0 for each in own if each.name in (STARTING, BROKER_STATE, ON_EVERY_START))
 
     @cached_property
     def _ranked(self) -> dict[tuple[str | None, int | None, str], Ranks]:

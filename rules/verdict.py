@@ -116,14 +116,14 @@ class PartitionVerdict:
     assigned_only: tuple[int, ...] = ()
     """Brokers of the last assignment that is told that hold no copy of the partition here."""
     contradicted_releases: tuple[tuple[int, str, str], ...] = ()
+    """Brokers whose logs deny the release that was given for them: id, the given one, by which they are judged, the
+    last one told."""
     told_by_metadata: bool = False
     """Whether a metadata log tells of the partition."""
     roles_told_in: tuple[str, ...] = ()
     """Logs that tell who led or followed."""
     logs_cut_short: tuple[int, ...] = ()
-    """Brokers whose own logs end before a stop of which their disks tell."""
-    """Brokers whose logs deny the release that was given for them: id, the given one, by which they are judged, the
-    last one told."""
+    """Brokers whose own logs end before a stop that their disks tell, or a role in which others show them."""
     unnamed: tuple[UnnamedTopicId, ...] = ()
     """Topic ids of the cluster that requests or logs tell of, and whose names nobody does: no partition's, so apart."""
     share: PartitionShare | None = None
@@ -153,7 +153,7 @@ class Scope:
     partly: tuple[str, ...] = ()
     """Kinds that some brokers have here and others lack."""
     cut_short: tuple[int, ...] = ()
-    """Brokers whose own logs end before a stop of which their disks tell."""
+    """Brokers whose own logs end before a stop that their disks tell, or a role in which others show them."""
     metadata_untold: int = 0
     """Partitions with replicas of which the metadata log here does not tell, though it is one log for all: a part of
     it is missing."""

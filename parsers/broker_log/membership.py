@@ -147,6 +147,14 @@ MEMBERSHIP: Final = (
         ),
     ),
     Event(
+        kind="broker-starting",
+        means="The node begins to start.",
+        wordings=(
+            Wording(text="Transition from SHUTDOWN to STARTING", since="2.8", sample="[BrokerServer id=1] Transition from SHUTDOWN to STARTING",
+                    expect={"broker": 1, "component": "BrokerServer"}),
+        ),
+    ),
+    Event(
         kind="broker-started",
         means="The node is up.",
         wordings=(

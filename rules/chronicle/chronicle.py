@@ -22,6 +22,7 @@ from rules.chronicle.reigns import Reign, reigns
 from rules.chronicle.stories import NO_STORY, Story, stories
 from rules.history.moments import Committed, Moment, committed, epoch_starts
 from rules.history.statements import Fetched, PartitionState, Role, RoleTaken
+from rules.history.terms import telling_every_role
 from rules.history.terms_by_record import given_terms, sure_terms
 from rules.history.turns import (
     Cut,
@@ -147,6 +148,11 @@ class Chronicle:
     def proofs(self) -> tuple[Committed, ...]:
         """Every proof of committed records that is told, as it is told."""
         return tuple(committed(self.moments))
+
+    @cached_property
+    def telling_every_role(self) -> frozenset[str]:
+        """Clocks of brokers that log every role that they take."""
+        return telling_every_role(self.moments)
 
     @cached_property
     def sure_terms(self) -> frozenset[tuple[str, int]]:

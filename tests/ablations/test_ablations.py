@@ -90,6 +90,25 @@ STRETCHES = [
 """Stretches of logs that are missing of several brokers at once, and what they leave open."""
 
 
+@pytest.mark.parametrize(
+    ("kept", "brokers", "gone"),
+    [
+        # A server.log that tells no more than that its broker begins to start.
+        (0.054, (1, 2, 3), ()),
+        # Broker 1 was copied while it ran: another one shows that it followed later than its log of roles tells.
+        (0.313, (1,), ("broker-1/data/.kafka_cleanshutdown",)),
+    ],
+)
+def test_logs_that_end_before_what_disks_or_others_show_clear_nobody(
+    kept: float, brokers: tuple[int, ...], gone: tuple[str, ...], tmp_path: Path
+) -> None:
+    bench = Bench("acks_one_lost", tmp_path, {})
+    parts = [without_middle(bench.files, f"broker-{broker}", kept, 1.0) for broker in brokers]
+    report = bench.judged(together_as_one([*parts, Ablation("no marker", frozenset(gone))]))
+    assert report is not None
+    assert (report.verdict, report.coverage.scope.cut_short) == ("unknown", brokers)
+
+
 @pytest.mark.parametrize(("name", "stretches", "opens"), STRETCHES)
 def test_what_is_missing_of_all_logs_at_once_accuses_nobody_and_clears_nobody(
     name: str, stretches: Mapping[str, tuple[float, float]], opens: str, tmp_path: Path

@@ -28,6 +28,7 @@ from rules.settings import (
     KAFKA_VERSION,
     METADATA_VERSION,
     STARTED,
+    STARTING,
     STOPPED,
     STOPPING,
     TOPICS_OWN,
@@ -38,8 +39,9 @@ from rules.settings import (
 )
 
 _VERSIONS: Final[Mapping[str, str]] = {"kafka-version": KAFKA_VERSION, "metadata-version": METADATA_VERSION}
-_STATES: Final[Mapping[str, str]] = {
-    "broker-started": STARTED, "broker-shutting-down": STOPPING, "broker-shut-down": STOPPED,
+_STATES: Final[Mapping[str, tuple[str, str]]] = {
+    "broker-starting": (STARTING, STARTING), "broker-started": (BROKER_STATE, STARTED),
+    "broker-shutting-down": (BROKER_STATE, STOPPING), "broker-shut-down": (BROKER_STATE, STOPPED),
 }  # fmt: skip
 _SERVERS: Final = ("KafkaServer", "BrokerServer")
 """What a broker's own part of the process calls itself: a controller or another part in it stops by itself."""
@@ -54,8 +56,6 @@ _DETAIL_LIMIT: Final = 1000
 OF_BROKERS: Final = (*_VERSIONS, *_STATES, _CREATION, *_CONFIGURED)
 """Kinds of events that tell a version, whether a broker runs, or settings."""
 _BROKER_OR_ALL: Final = re.compile(r"[0-9]{0,9}")
-
-
 Place: TypeAlias = tuple[str, str | None, int | None, str]
 Printed: TypeAlias = dict[Place, tuple[str | None, bool]]
 """The last value of each setting by its place, and whether it may be inherited from the broker."""
@@ -133,7 +133,7 @@ def of_releases(events: Iterable[BrokerEvent]) -> Iterator[Setting]:
         if event.kind in _VERSIONS and event.detail:
             yield _of_broker(event, _VERSIONS[event.kind], event.detail)
         elif event.kind in _STATES and event.component in _SERVERS:
-            yield _of_broker(event, BROKER_STATE, _STATES[event.kind])
+            yield _of_broker(event, *_STATES[event.kind])
 
 
 def _of_broker(event: BrokerEvent, name: str, value: str) -> Setting:

@@ -120,7 +120,7 @@ def doubts(report: AuditReport) -> Iterator[str]:
         yield f"{partly} of some brokers are not here (--partial)"
     cut_short = report.coverage.scope.cut_short
     if cut_short:
-        yield f"logs of {numbered('broker', cut_short)} end before the shutdown that disks show (--partial)"
+        yield f"logs of {numbered('broker', cut_short)} end before what disks or other brokers show (--partial)"
     if untold := report.coverage.scope.metadata_untold:
         yield f"the metadata log here does not tell of {counted(untold, 'partition')} (--partial)"
     known = undecided or unread or lacking or report.coverage.scope.opens or report.coverage.replicas_seen == 0

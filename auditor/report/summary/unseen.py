@@ -129,7 +129,7 @@ def _logs(coverage: Coverage) -> Iterator[Unseen]:
 def _cut_short(coverage: Coverage) -> str:
     brokers = coverage.scope.cut_short
     whose = "its own logs do" if len(brokers) == 1 else "their own logs do"
-    return f"Disks show the last shutdown of {numbered('broker', brokers)}, and {whose} not reach it"
+    return f"Disks or other brokers show what {numbered('broker', brokers)} did last, and {whose} not reach so far"
 
 
 def _contradicted(coverage: Coverage) -> Iterator[str]:
