@@ -8,7 +8,17 @@ from itertools import pairwise
 from typing import Final, TypeGuard
 
 from rules.history.drafts import altered
-from rules.history.moments import ROLE_KINDS, ZOOKEEPER_CLOCK, Moment, assigned, falls, gives_role, in_sync, log_end
+from rules.history.moments import (
+    ROLE_KINDS,
+    ZOOKEEPER_CLOCK,
+    Moment,
+    assigned,
+    falls,
+    gives_role,
+    in_sync,
+    is_metadata,
+    log_end,
+)
 from rules.history.statements import LogCut, LogEvent, PartitionState, Role, RoleTaken
 
 Watermarked = RoleTaken | LogEvent | LogCut
@@ -34,11 +44,13 @@ class LeaderChange:
 
 
 def leader_changes(moments: Sequence[Moment], states: Sequence[PartitionState]) -> Iterator[LeaderChange]:
-    """Every election of which the ISR before it is known, once an epoch; the controller's own word goes first."""
+    """Every election of which the ISR before it is known, once an epoch; the controllers' own word goes first.
+
+    Of that their record goes before a line in a log: more clocks are known to stand to its clock.
+    """
     told: dict[int, tuple[PartitionState, tuple[int, ...], PartitionState | None, bool]] = {}
-    for moment in moments:
-        if _elects(moment) and (moment.kind == "unclean-election" or (moment.kind == "leadership" and moment.unclean)):
-            told.setdefault(moment.epoch or 0, (moment, moment.previous_isr or (), None, True))
+    for moment in sorted(filter(_is_unclean, moments), key=lambda said: not is_metadata(said)):
+        told.setdefault(moment.epoch or 0, (moment, moment.previous_isr or (), None, True))
     for before, after in pairwise(states):
         # With a state missing between the two, the ISR may have grown unseen.
         next_state = (after.partition_epoch or 0) == (before.partition_epoch or 0) + 1
@@ -64,6 +76,12 @@ def _last_before(epoch: int, led: Mapping[int, int]) -> int | None:
     """Who led last before an epoch, if of every epoch since it is told that nobody led it."""
     before = next((e for e in range(epoch - 1, -1, -1) if led.get(e, 0) >= 0), -1)
     return led.get(before)
+
+
+def _is_unclean(moment: Moment) -> TypeGuard[PartitionState]:
+    """Whether a controller says that it elects uncleanly."""
+    own = moment.kind == "unclean-election" or (moment.kind == "leadership" and moment.unclean)
+    return own and _elects(moment)
 
 
 def _elects(moment: Moment) -> bool:

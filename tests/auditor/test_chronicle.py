@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
+
 from auditor.engines.told.statements_of_rows import of_events
 from parsers.broker_log import Reading, parse_events
 from parsers.provenance import Origin
 from rules.chronicle.chronicle import Chronicle
 from rules.history.moments import Moment, is_metadata, ordered
 from rules.history.terms import in_terms
+from tests.auditor.dumps_at_hand import SAMPLES
+from tests.lab.sample_histories import histories
+from tests.lab.sample_reports import report_on
 
 CREATED = (
     "Changed partition pay-0 from NewPartition to OnlinePartition with state LeaderAndIsr(leader=1, "
@@ -44,6 +49,28 @@ def test_an_election_from_the_isr_is_clean() -> None:
 
 def test_with_a_state_missing_between_nothing_is_told() -> None:
     assert Chronicle(moments(CREATED, ELECTED)).elections == ()
+
+
+CRIED = (
+    "UNCLEAN partition change for pay-0 with topic ID uriBSDhhRyyuFSCIzB207Q: isr: [] -> [3], leader: -1 -> 3, "
+    "leaderRecoveryState: RECOVERED -> RECOVERING, leaderEpoch: 2 -> 3, elr: {elr} -> [], partitionEpoch: 3 -> 4"
+)
+
+
+@pytest.mark.parametrize(("elr", "unclean"), [("[1]", True), ("[]", True), ("[1, 13]", True), ("[1, 3]", False)])
+def test_an_eligible_leader_is_not_elected_uncleanly_though_the_controllers_line_says_so(
+    elr: str, unclean: bool
+) -> None:
+    found = Chronicle(moments(CRIED.format(elr=elr), writer="QuorumController id=100")).elections
+    assert [(c.leader, c.epoch, c.unclean) for c in found] == [(3, 3, True)] * unclean
+
+
+def test_the_record_of_an_election_goes_before_the_line_that_tells_it() -> None:
+    """How the record's clock stands to those of brokers is known more often than of a controller's own log."""
+    election = histories("never_rejoined")["pay", 0].chronicle.elections[0]
+    assert (election.unclean, election.moment.clock) == (True, "controller")
+    found = {finding.rule for finding in report_on(SAMPLES / "never_rejoined").violations if finding.topic == "pay"}
+    assert "CONF001" in found
 
 
 def test_the_controllers_log_is_neither_the_brokers_word_nor_the_metadata() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -61,6 +62,11 @@ _EVENTS: Final[Mapping[str, str]] = {
 }
 
 
+_ELIGIBLE: Final = re.compile(r"\belr: \[([\d, ]{1,200})\] ->")
+"""In a line of a change the eligible leader replicas before it."""
+_NUMBER: Final = re.compile(r"\d+")
+
+
 def spoken_of(events: pa.RecordBatch, kinds: Sequence[str]) -> pa.RecordBatch:
     """The events that make statements, and those of some other kinds: most lines of a log say nothing about these."""
     return events.filter(pc.is_in(events["kind"], value_set=pa.array([*_EVENTS, *kinds])))
@@ -69,10 +75,16 @@ def spoken_of(events: pa.RecordBatch, kinds: Sequence[str]) -> pa.RecordBatch:
 def of_events(events: Iterable[BrokerEvent]) -> Iterator[Named]:
     """Statements of a broker's own log."""
     for event in events:
-        kind, topic_id = _EVENTS.get(event.kind), known_id(event.topic_id)
+        kind, topic_id = "leadership" if _eligible(event) else _EVENTS.get(event.kind), known_id(event.topic_id)
         place = place_of(event.topic, topic_id, event.partition, _NO_NAMES)
         if kind is not None and place is not None and not _says_no_more(event) and not _kept(event):
             yield place, topic_id, _event(event, kind)
+
+
+def _eligible(event: BrokerEvent) -> bool:
+    """Whether a change that is called unclean elects an eligible leader replica, which has every committed record."""
+    before = _ELIGIBLE.search(event.detail or "") if event.kind == "unclean-election" else None
+    return before is not None and str(event.leader) in _NUMBER.findall(before[1])
 
 
 def _says_no_more(event: BrokerEvent) -> bool:
