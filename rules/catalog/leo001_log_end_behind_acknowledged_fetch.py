@@ -65,13 +65,12 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
     t3 loads 2 at 2
     t4 leads 2 epoch 1 at 2 hw 2
     """
-    yield from map(_said, shorter_when_loaded(known_of(evidence)))
-    yield from map(_said, shortened_on_disk(evidence))
+    for found in (*shorter_when_loaded(known_of(evidence)), *shortened_on_disk(evidence)):
+        if found.gone.sure:
+            yield _violation(found)
+        if found.gone.possible - found.gone.sure:
+            yield _undecided(found)
     yield from map(_unmarked, perhaps_shortened(evidence))
-
-
-def _said(found: Shorter) -> Violation | Undecided:
-    return _violation(found) if found.gone.sure else _undecided(found)
 
 
 def _violation(found: Shorter) -> Violation:
@@ -91,7 +90,7 @@ def _violation(found: Shorter) -> Violation:
     return Violation(
         brokers=(found.broker,),
         start_offset=found.ends,
-        end_offset=found.had,
+        end_offset=max(end for _, end in found.gone.sure.parts),
         severity=None if committed else Severity.INFO,
         confidence="likely" if likely else "certain",
         facts={"broker": found.broker, "held": held, "ends": ends, "leader": leader, "epoch": epoch, **more},

@@ -8,6 +8,7 @@ is not bounded is not known. Bounds that contradict each other show that a clock
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
@@ -110,6 +111,24 @@ def closed(found: Iterable[Precedence]) -> Clocks:
     most = _shortest(direct)
     if contradicted := {one for one, other in most if one == other and most[one, other] < 0}:
         most = _shortest({pair: bound for pair, bound in direct.items() if contradicted.isdisjoint(pair)})
+    return _clocks(most, bounds)
+
+
+def of_whichever(name: str, clocks: AbstractSet[str], known: Clocks) -> Clocks:
+    """What is known, with one name for several clocks: a bound of it is the widest of theirs."""
+    most = {pair: bound for pair, bound in known.most.items() if clocks.isdisjoint(pair)}
+    for other in known.bounds.keys() - clocks:
+        more = [known.most.get((clock, other), FAR) for clock in clocks]
+        less = [known.most.get((other, clock), FAR) for clock in clocks]
+        widest = {(name, other): max(more), (other, name): max(less)}
+        most.update((pair, bound) for pair, bound in widest.items() if bound < FAR)
+    bounds = {clock: count for clock, count in known.bounds.items() if clock not in clocks}
+    shared = sum(known.bounds.get(clock, 0) for clock in clocks)
+    return _clocks(most, {**bounds, name: shared} if shared else bounds)
+
+
+def _clocks(most: Mapping[Pair, int], bounds: Mapping[str, int]) -> Clocks:
+    """The controllers' record is the reference, or whichever clock shares most with others."""
     reference = "controller" if "controller" in bounds else max(sorted(bounds), key=lambda c: bounds[c], default="")
     return Clocks(reference=reference, most=MappingProxyType(most), bounds=MappingProxyType(bounds))
 

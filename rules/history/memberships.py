@@ -5,11 +5,15 @@ A process begins before it is registered, and learns of that afterwards. A contr
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
+from parsers.provenance import Span
 from rules.history.causes import Precedence, precedences
-from rules.history.clocks import Clocks, closed
+from rules.history.clocks import Clocks, closed, of_whichever
+from rules.history.drafts import altered
 from rules.history.moments import Moment
 from rules.history.statements import PartitionState
 from rules.settings import BROKER_EPOCH, CONTROLLER_EPOCH, INCARNATION, QUORUM_LEADER, Setting, Settings
@@ -19,14 +23,43 @@ RECORDS: Final = "controller"
 
 
 def clocks_told(moments: Sequence[Moment], settings: Settings) -> Clocks:
-    """How clocks stand to each other, by all that is told; the record of several leaders is of no one clock."""
-    told = settings.memberships
+    """How clocks stand to each other, by all that is told.
+
+    The record of several leaders is of several clocks. What holds of a time in it holds whichever of them it is of.
+    """
+    quorum, told = _Quorum(settings.memberships), settings.memberships
+    if quorum.several:
+        moments = [altered(m, clock=quorum.clock_of(m.span)) if m.clock == RECORDS else m for m in moments]
+        told = tuple(replace(s, clock=quorum.clock_of(s.span)) if s.clock == RECORDS else s for s in told)
     # How long a clock stood still when it was set back is not told: its times since are of no other clock.
     of_none = {moment.clock for moment in moments if moment.set_back != 0}
-    if len({each.value for each in told if each.name == QUORUM_LEADER}) > 1:
-        of_none.add(RECORDS)
     every = (*precedences(moments), *_registered(told), *_ordered(moments, told))
-    return closed(each for each in every if of_none.isdisjoint((each.cause, each.effect)))
+    clocks = closed(each for each in every if of_none.isdisjoint((each.cause, each.effect)))
+    if not quorum.several:
+        return clocks
+    dated = (s.span for s in settings.statements if s.clock == RECORDS and s.since is not None)
+    return of_whichever(RECORDS, quorum.clocks | {quorum.clock_of(span) for span in dated}, clocks)
+
+
+class _Quorum:
+    """Whose clock each record bears where several nodes led the quorum; lives only inside `clocks_told`."""
+
+    def __init__(self, told: Sequence[Setting]) -> None:
+        self._led = sorted((_place(s.span), f"quorum leader {s.value}") for s in told if s.name == QUORUM_LEADER)
+        self.clocks = frozenset(clock for _, clock in self._led)
+        self.several = len(self.clocks) > 1
+
+    def clock_of(self, span: Span) -> str:
+        """That of the last leader told before it; of nobody knows whom where none is, or in another copy."""
+        folder, *_ = place = _place(span)
+        before = self._led[: bisect_right(self._led, place, key=lambda led: led[0])]
+        return before[-1][1] if before and before[-1][0][0] == folder else "unknown leader"
+
+
+def _place(span: Span) -> tuple[str, str, int]:
+    """Where a record stands in its copy: segments are named by where they begin."""
+    folder, _, segment = span.source.rpartition("/")
+    return folder, segment, span.start
 
 
 def _registered(told: Sequence[Setting]) -> Iterator[Precedence]:

@@ -50,7 +50,8 @@ def _words(evidence: PartitionEvidence) -> Iterator[Word]:
     for short in shortened_on_disk(evidence):
         if short.closing is not None:
             because = f"broker {short.broker} had reached offset {short.had} when it stopped"
-            span, doubt = short.closing.stopped.span, "" if short.gone.sure else UNCOMMITTED
+            unsure = short.gone.possible - short.gone.sure
+            span, doubt = short.closing.stopped.span, UNCOMMITTED if unsure else ""
             yield Word(
                 end_offset=short.had, worth="written", because=because, span=span, broker=short.broker, doubt=doubt
             )

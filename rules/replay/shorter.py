@@ -31,7 +31,7 @@ class Shorter:
     """Where it had ended at least."""
     ends: int
     gone: Possible
-    """What it had and has no more; none of it is sure where a silence may hold a lawful reason."""
+    """What it had and has no more; what a silence may hold a lawful reason for is not sure."""
     told: Moment | None
     """Who tells that it had it: its own fetch, its word as the leader, or what told its end last before it stopped."""
     as_leader: bool = False
@@ -81,22 +81,22 @@ def shorter_on_disk(
         had, end = closing.log_end.low.offset, replica.log_end_offset
         cut = "its line of a cut may be missing, which that leader made it do"
         asked = Silence(broker=closing.broker, log="server", window="whole", perhaps=cut)
-        silence = asked if _told_before_a_cut(known, closing) else None
+        kept = _kept_by_its_cut(known, closing, had)
         if end < had:
             yield Shorter(
                 broker=closing.broker,
                 had=had,
                 ends=end,
-                gone=_gone(had, end, sure=silence is None),
+                gone=_gone(had, end, sure=kept),
                 told=closing.proof,
                 closing=closing,
-                silence=silence,
+                silence=asked if kept < had else None,
             )
 
 
-def _gone(had: int, end: int, *, sure: bool) -> Possible:
-    held = Possible.known((0, had))
-    return (held if sure else held.in_doubt) - Possible.known((0, end))
+def _gone(had: int, end: int, *, sure: int) -> Possible:
+    """What a log had and has no more: no cut may be the reason up to the offset from which on it is not sure."""
+    return (Possible.known((0, sure)) | Possible.known((0, had)).in_doubt) - Possible.known((0, end))
 
 
 def _below_its_fetch(known: PartitionPast, own: Sequence[Moment], load: LogEvent) -> Iterator[Shorter]:
@@ -107,8 +107,8 @@ def _below_its_fetch(known: PartitionPast, own: Sequence[Moment], load: LogEvent
     if fetch is None or had is None or end is None or had <= end:
         return
     if not _cut_between(known, own, fetch, load) and not (end == 0 and _begun_anew(own, load)):
-        silence = _perhaps_cut(load) if end and _perhaps_cut_untold(known, load, had) else None
-        yield _loaded(load, fetch, had, silence, sure_of_epoch=placed or _as_long_since(own, load))
+        kept = _kept_by_untold_cuts(known, load, had)
+        yield _loaded(load, fetch, had, kept, sure_of_epoch=placed or _as_long_since(own, load))
 
 
 def _fetch_before(known: PartitionPast, load: LogEvent, *, placed: bool) -> Fetched | None:
@@ -140,34 +140,34 @@ def _below_its_word(known: PartitionPast, own: Sequence[Moment]) -> Iterator[Sho
         end = load.end_offset
         if told is None or had <= end or (end == 0 and _begun_anew(own, load)):
             continue
-        open_term = end and load.latest_term not in (None, load.term) and _perhaps_cut_untold(known, load, had)
+        kept = had if load.latest_term in (None, load.term) else _kept_by_untold_cuts(known, load, had)
         committed = watermark_told(own[:place], load.term)
-        yield _loaded(load, told, had, _perhaps_cut(load) if open_term else None, as_leader=True, committed=committed)
+        yield _loaded(load, told, had, kept, as_leader=True, committed=committed)
 
 
 def _loaded(
     load: LogEvent,
     told: Moment,
     had: int,
-    silence: Silence | None,
+    kept: int,
     *,
     as_leader: bool = False,
     committed: int = 0,
     sure_of_epoch: bool = True,
 ) -> Shorter:
-    """An empty log may be on a new disk."""
+    """An empty log may be on a new disk; what cuts that nobody tells of left is surely gone by something else."""
     end = load.end_offset or 0
     return Shorter(
         broker=-1 if load.broker is None else load.broker,
         had=had,
         ends=end,
-        gone=_gone(had, end, sure=silence is None and end > 0),
+        gone=_gone(had, end, sure=kept if end else 0),
         told=told,
         as_leader=as_leader,
         load=load,
         committed_end=committed,
         sure_of_epoch=sure_of_epoch,
-        silence=silence,
+        silence=_perhaps_cut(load) if end and kept < had else None,
     )
 
 
@@ -176,15 +176,16 @@ def _perhaps_cut(load: LogEvent) -> Silence:
     return Silence(broker=load.broker, log="state-change", since_epoch=load.term, perhaps=role)
 
 
-def _told_before_a_cut(known: PartitionPast, closing: Closing) -> bool:
-    """Whether a follower told its log end before it met a leader that had begun below."""
+def _kept_by_its_cut(known: PartitionPast, closing: Closing, had: int) -> int:
+    """How much is left of what it had by a cut, if it told its end before it met a leader that had begun below."""
     if closing.proof is None or closing.proof.kind not in ("follower-starts", "log-loaded", SAVED):
-        return False
+        return had
     if closing.proof.term is not None and closing.proof.term >= closing.epoch:
-        return False
+        return had
     opening = known.openings.get(closing.epoch)
     told = closing.proof.offset if closing.proof.end_offset is None else closing.proof.end_offset
-    return opening is None or opening.offset is None or opening.offset < (told or 0)
+    begun = -1 if opening is None or opening.offset is None else opening.offset
+    return had if begun >= (told or 0) else min(max(begun, 0), had)
 
 
 def _between_epochs(chronicle: Chronicle, load: LogEvent) -> bool:
@@ -223,33 +224,35 @@ def _before_by_clocks(known: PartitionPast, fetch: Fetched, load: LogEvent) -> b
     return window[1] < load.time and (None if before is None else True)
 
 
-def _perhaps_cut_untold(known: PartitionPast, load: LogEvent, had: int) -> bool:
-    """Whether it may have been, before the loading, in a role of which its log has no word, and that made it cut.
+def _kept_by_untold_cuts(known: PartitionPast, load: LogEvent, had: int) -> int:
+    """How much is left of what it had by cuts in roles, before the loading, of which its log may have no word.
 
-    An epoch that opened with all that the replica held made it cut nothing, nor did one that nobody led.
+    Where an epoch opened made it cut no further, and one that nobody led made it cut nothing.
     """
     if load.latest_term is None or load.term is None:
-        return False
+        return had
     moments = known.chronicle.moments
     named = {m.epoch for m in moments if m.epoch is not None and load.term < m.epoch <= load.latest_term}
     led = named - known.chronicle.led_by_nobody
-    return any(not _opened_with(known, epoch, had) for epoch in led) if led else load.latest_term not in named
+    unled = had if load.latest_term in named else 0
+    return min((_opened_with(known, epoch, had) for epoch in led), default=unled)
 
 
-def _opened_with(known: PartitionPast, epoch: int, had: int) -> bool:
-    """Whether an epoch opened with as much as that, by its opening or by what its leader held after it.
+def _opened_with(known: PartitionPast, epoch: int, had: int) -> int:
+    """How much of that an epoch opened with at least, by its opening or by what its leader held after it.
 
     Who follows next and asks beyond that, behind a record of an older epoch, had it before it led, if it did lead.
     """
     opening, leader = known.openings.get(epoch), known.chronicle.leaders.get(epoch)
     if opening is not None:
-        return opening.offset is not None and opening.offset >= had
+        return min(opening.offset or 0, had)
     following = next(later for later in count(epoch + 1) if later not in known.chronicle.led_by_nobody)
-    return any(
+    held_next = any(
         m.term == following and (m.offset or 0) >= had and -1 < (-1 if m.asked_epoch is None else m.asked_epoch) < epoch
         for m in known.chronicle.moments
         if isinstance(m, Fetched) and m.kind == "fetched" and m.broker == leader and m.error in (None, 0)
     )
+    return had if held_next else 0
 
 
 def _begun_anew(own: Sequence[Moment], load: LogEvent) -> bool:

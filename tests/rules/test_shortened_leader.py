@@ -192,6 +192,27 @@ def test_a_follower_that_went_on_in_its_epoch_has_lost_what_it_asks_for_again(
     assert violations("LEO001", WENT_ON.format(between=between, next=behind)) == said
 
 
+@pytest.mark.parametrize(
+    ("opened", "said", "asked"),
+    [
+        # A cut for epoch 1 would have left what that epoch opened with.
+        (10, [((1,), 4, 10, None)], [False]),
+        (12, [((1,), 4, 12, None)], []),
+        (4, [], [False]),
+        (None, [], [False]),
+    ],
+)
+def test_what_a_cut_that_is_not_told_would_have_left_was_lost_by_something_else(
+    opened: int | None, said: Said, asked: list[bool]
+) -> None:
+    leads = "" if opened is None else f"t5 leads 2 epoch 1 at {opened} hw 4\n"
+    between = f"t3 acks 1 at 11 acks=all\nt5 leader 2 epoch 1 isr 2 of 1,2\n{leads}"
+    after = "t6 leader 2 epoch 2 isr 2 of 1,2\nt6 leads 2 epoch 2 at 12 hw 4\nt7 loads 1 at 4\n"
+    after += "t8 follows 1 epoch 2 at 4 hw 4 from 2\n"
+    assert violations("LEO001", SHORTENED + between + after) == said
+    assert undecided("LEO001", SHORTENED + between + after) == asked
+
+
 STAYED = WENT_ON.replace("t60000 fetch 2@12 from 1 hw=12\n", "").replace("at 12 hw 12", "at 4 hw 4")
 """The same, but broker 2 leads next with no more than it had loaded."""
 
