@@ -117,17 +117,19 @@ def _beginnings(falls: Sequence[_Fall]) -> list[_Fall]:
 def _falls(moments: Sequence[Moment]) -> Iterator[_Fall]:
     """Where each clock tells an older leader epoch, or takes one anew after the log was deleted.
 
-    A replica that is moved away and comes back comes back in a newer epoch. A late order names an older one.
+    A replica that is moved away and comes back comes back in a newer epoch. A late order names an older one. Behind a
+    deletion epoch 0 begins a life, even where no line of the life before tells its epoch.
     """
     newest: dict[str, int] = {}
     deleted: dict[str, Moment] = {}
     for place, moment in enumerate(moments):
         known = newest.get(moment.clock)
-        if moment.kind == "log-deleted" and known is not None:
+        if moment.kind == "log-deleted":
             deleted[moment.clock] = moment
         elif moment.epoch is not None and _accepted(moment):
             gone = deleted.pop(moment.clock, None)
-            falls = known is not None and (moment.epoch < known or (gone is not None and moment.epoch == known))
+            before = 0 if known is None and gone is not None else known
+            falls = before is not None and (moment.epoch < before or (gone is not None and moment.epoch == before))
             if falls:
                 end = _log_end(moments[place:], moment.clock, moment.epoch)
                 yield _Fall(first=gone or moment, epoch=moment.epoch, deleted=gone is not None, log_end=end)

@@ -44,6 +44,21 @@ def test_only_a_deletion_or_a_falling_epoch_begins_a_new_life(goes_on: str, time
     assert kept(LIFE + goes_on) == times
 
 
+@pytest.mark.parametrize(
+    ("goes_on", "times"),
+    [
+        ("t5 deletes 1\nt6 begins 1\nt7 leads 1 epoch 0 at 0 hw 0", [5, 6, 7]),
+        ("t5 deletes 1\nt6 leads 2 epoch 0 at 0 hw 0\nt7 follows 1 epoch 0 at 0 hw 0", [5, 6, 7]),
+        # Moved away and back, for all one knows.
+        ("t5 deletes 1\nt7 leads 1 epoch 1 at 0 hw 0", [2, 3, 5, 7]),
+    ],
+)
+def test_a_deletion_ends_a_life_of_which_no_line_tells_an_epoch(goes_on: str, times: list[int]) -> None:
+    """The logs begin amid the life before: what it committed is of no log that is here."""
+    without_roles = "".join(line for line in LIFE.splitlines(keepends=True) if "epoch" not in line)
+    assert kept(without_roles + goes_on) == times
+
+
 EMPTY = "t8 leads 1 epoch 0 at 0 hw 0"
 OF_A_CONTROLLER = "t7 leader 1 epoch 0 isr 1\nt8 leads 2 epoch 2 at 8 hw 4"
 
