@@ -20,7 +20,7 @@ from rules.history.drafts import altered
 from rules.history.memberships import clocks_told
 from rules.history.moments import Moment
 from rules.history.statements import RoleTaken, times_of
-from rules.settings import settings_of
+from rules.settings import QUORUM_LEADER, settings_of
 from tests.lab.effort import fast_if
 from tests.lab.sample_histories import SAMPLES, histories
 
@@ -147,6 +147,42 @@ def test_a_clock_that_was_set_amid_its_logs_is_aligned_with_none() -> None:
     clocks = clocks_of([*(m for m in evidence.moments if (m.time or 0) <= half), *moved(late, "broker 2", HOUR)])
     assert clocks.bounds["broker 2"] > 0
     assert [pair for pair in clocks.most if "broker 2" in pair] == []
+
+
+@pytest.mark.parametrize("by", [-HOUR, 0, 40_000])
+def test_the_record_of_a_quorum_that_several_led_is_of_all_their_clocks(by: int) -> None:
+    """The second leader's clock shows so much more; what is known of a time in the record holds for both."""
+    evidence = histories("unclean_4x")["pay", 0]
+    records = sorted({m.span.start for m in evidence.moments if m.clock == "controller"})
+    half = records[len(records) // 2]
+    early, late = (
+        [m for m in evidence.moments if (m.clock, m.span.start >= half) == ("controller", last)] for last in (0, 1)
+    )
+    moments = [*(m for m in evidence.moments if m.clock != "controller"), *early, *moved(late, "controller", by)]
+    told = [
+        replace(s, since=(s.since or 0) + by) if s.clock == "controller" and s.span.start >= half else s
+        for s in evidence.settings.statements
+    ]
+    (first,) = [s for s in told if s.name == QUORUM_LEADER]
+    second = replace(first, value="101", span=replace(first.span, start=half), since=(late[0].time or 0) + by)
+    clocks = clocks_told(moments, settings_of([*told, second]))
+    window = translated(0, "broker 2", "controller", clocks)
+    assert window is not None
+    assert window[0] <= min(0, by) <= max(0, by) <= window[1]
+    assert window[0] > min(0, by) - 4 * WANDER_MS
+    assert window[1] < max(0, by) + 4 * WANDER_MS
+    assert not [clock for clock in clocks.bounds if "leader" in clock]
+
+
+def test_a_record_before_any_leader_is_told_is_of_nobody_knows_which_clock() -> None:
+    evidence = histories("unclean_4x")["pay", 0]
+    last = max((m.span for m in evidence.moments if m.clock == "controller"), key=lambda span: span.start)
+    (first,) = [s for s in evidence.settings.statements if s.name == QUORUM_LEADER]
+    told = [s for s in evidence.settings.statements if s is not first]
+    led = [replace(first, value=str(leader), span=replace(last, start=last.start + leader)) for leader in (100, 101)]
+    clocks = clocks_told(evidence.moments, settings_of([*told, *led]))
+    assert translated(0, "broker 2", "controller", clocks) is None
+    assert translated(0, "broker 2", "broker 1", clocks) is not None
 
 
 def test_a_record_may_be_written_after_the_time_of_its_batch() -> None:
