@@ -80,7 +80,8 @@ def _range(finding: Finding) -> tuple[int, int]:
 def _without_bill(evidence: PartitionEvidence, finding: Finding, undecided: Extents) -> Extents:
     """Of a finding's offsets those that no bill can name; all where none is made.
 
-    Those are of cuts in unknown epochs, and of cuts where it is undecided in which epoch records were lost.
+    Those are of cuts in unknown epochs, and of cuts where it is undecided in which epoch records were lost: all of such
+    a cut, since an answer names but the first record of a batch.
     """
     own = Extents.of([_range(finding)])
     if evidence.epochs_used_twice:
@@ -93,7 +94,8 @@ def _without_bill(evidence: PartitionEvidence, finding: Finding, undecided: Exte
         for cut in evidence.inferred_cuts
         if cut.brokers == finding.brokers and cut.high_watermark is not None
     ]
-    return own & (Extents.of(cuts) | (Extents.of((cut.offset, cut.committed_end or 0) for cut in logged) & undecided))
+    whole = (Extents.of([(cut.offset, cut.committed_end or 0)]) for cut in logged)
+    return own & Extents.of((*cuts, *(part for cut in whole if cut & undecided for part in cut.parts)))
 
 
 def _stretch(

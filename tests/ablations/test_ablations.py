@@ -140,6 +140,19 @@ def test_what_no_bill_names_of_a_proved_cut_is_its_open_point(tmp_path: Path) ->
     assert asked == ["broker 1 cut committed records 141–149 of an unknown epoch"]
 
 
+def test_a_cut_is_the_bills_open_point_as_a_whole_where_only_an_answers_first_record_is_in_question(
+    tmp_path: Path,
+) -> None:
+    """Broker 1's word of epoch 4 is missing; of the batch that broker 2 acknowledged an answer names record 10."""
+    bench = Bench("fast_failover_kip279", tmp_path, {})
+    server = Ablation("its end", cuts=(("broker-1/logs/server.log", ((0, 62936),)),))
+    report = bench.judged(together_as_one([without_middle(bench.files, "broker-1", 0.483, 0.742), server]))
+    assert report is not None
+    assert [*broken(bench, report)] == []
+    asked = [line.reason for line in report.coverage.undecided if line.rule == "the bill"]
+    assert asked == ["broker 2 cut committed records 10–14 of an unknown epoch"]
+
+
 def test_an_answer_beside_a_hole_is_not_proved_to_be_of_another_record_than_stands_there(tmp_path: Path) -> None:
     """Broker 2 may have answered in epoch 5 for a record of epoch 0 that was sent again: no roles are told between."""
     bench, requests = Bench("fast_failover_kip279", tmp_path, {}), "broker-1/logs/kafka-request.log"
