@@ -205,7 +205,10 @@ class Cut:
     leader: int | None
     epoch: int | None
     former_epoch: int | None
-    """The epoch in which the broker was before it took the role in which it cut: the cut records are of it or older."""
+    """The epoch in which the broker was before it took the role in which it cut: the cut records are of it or older.
+
+    Null where no line tells it.
+    """
     moment: LogCut
     known: Watermarked | None
     """The statement that told the high watermark."""
@@ -236,6 +239,8 @@ def cuts(moments: Sequence[Moment]) -> Iterator[Cut]:
             # The same role told again, after a restart or with another ISR, leaves the former epoch what it was.
             repeated = moment.term == moment.epoch and moment.clock in role
             former = role[moment.clock].term if repeated else moment.term
+            # What was before the first role that is told was in some epoch below it, which is sure where there is but one.
+            former = None if moment.clock not in role and (former or 0) > 0 else former
             role[moment.clock] = moment if former == moment.term else altered(moment, term=former)
             started.discard(moment.clock)
         told = log_end(moment)

@@ -42,8 +42,8 @@ class Accusation:
 
 
 def accusations(report: AuditReport) -> list[Accusation]:
-    """What a report holds against replicas, from medium severity on."""
-    return [_accusation(f) for f in report.findings if f.verdict == "violated" and f.severity >= Severity.MEDIUM]
+    """What a report holds against replicas; what is information alone accuses nobody."""
+    return [_accusation(f) for f in report.findings if f.verdict == "violated" and f.severity > Severity.INFO]
 
 
 def _accusation(finding: Finding) -> Accusation:
