@@ -239,7 +239,7 @@ def cuts(moments: Sequence[Moment]) -> Iterator[Cut]:
             # The same role told again, after a restart or with another ISR, leaves the former epoch what it was.
             repeated = moment.term == moment.epoch and moment.clock in role
             former = role[moment.clock].term if repeated else moment.term
-            # What was before the first role that is told was in some epoch below it, which is sure where there is but one.
+            # Before the first role that is told it was in some epoch below: which one is sure where there is but one.
             former = None if moment.clock not in role and (former or 0) > 0 else former
             role[moment.clock] = moment if former == moment.term else altered(moment, term=former)
             started.discard(moment.clock)
