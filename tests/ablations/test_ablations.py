@@ -141,7 +141,7 @@ def test_what_no_bill_names_of_a_proved_cut_is_its_open_point(tmp_path: Path) ->
 
 
 def test_what_was_cut_in_the_first_role_that_is_told_is_of_no_epoch_that_may_have_been(tmp_path: Path) -> None:
-    """Broker 2 wrote records 10–14 as the leader of epoch 2, and its own word begins with epoch 4; nobody led epoch 3."""
+    """Broker 2 wrote records 10–14 as the leader of epoch 2. Its word begins with epoch 4, and nobody led epoch 3."""
     bench = Bench("fast_failover_kip279", tmp_path, {})
     report = bench.judged(without_middle(bench.files, "broker-2", 0.089, 0.493))
     assert report is not None
