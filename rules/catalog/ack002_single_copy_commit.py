@@ -65,11 +65,20 @@ def single_copy_commit(evidence: PartitionEvidence) -> Iterator[Violation | Unde
 
 
 def _alone(rows: Sequence[tuple[LeaderRow, bool | None]]) -> Iterator[list[LeaderRow]]:
-    """The answers that it gave alone, apart where one that others had too stands between."""
+    """The answers that it gave alone, apart where one that others had too stands between.
+
+    Where the ISR's times are of another clock, they are an estimate: such answers are told apart from certain ones.
+    """
     for with_others, part in groupby(rows, key=lambda told: told[1] is False):
-        alone = [row for row, sure in part if sure]
-        if alone and not with_others:
-            yield alone
+        alone = [] if with_others else [row for row, sure in part if sure]
+        for certain in (True, False):
+            alike = [row for row in alone if _certain(row) == certain]
+            if alike:
+                yield alike
+
+
+def _certain(row: LeaderRow) -> bool:
+    return len(row.isr) == 1
 
 
 def _acknowledges(row: LeaderRow, course: Course) -> bool:
@@ -113,8 +122,7 @@ def _violation(
         start_offset=min(offsets),
         end_offset=end,
         severity=Severity.MEDIUM if gone else Severity.LOW,
-        # Where the ISR's times are of another clock, they are an estimate.
-        confidence="certain" if all(len(row.isr) == 1 for row in rows) else "likely",
+        confidence="certain" if all(map(_certain, rows)) else "likely",
         facts={
             "leader": course.reign.leader,
             "epoch": course.reign.epochs[-1] if last.term is None else last.term,
