@@ -20,8 +20,9 @@ from auditor.report.model import AuditReport
 from rules.evidence import Level
 from rules.finding import Finding, Severity
 from rules.narrow.assemble import Fact
+from rules.protocol.offsets import without
 from tests.ablations.leave_out import Ablation, sizes_under
-from tests.lab.views import contradictions
+from tests.lab.views import contradictions, of
 
 CONFIDENCES: Final = ("possible", "likely", "certain")
 SAMPLES: Final = Path(__file__).resolve().parents[2] / "sample_logs"
@@ -147,6 +148,7 @@ def broken(bench: Bench, report: AuditReport) -> Iterator[str]:
             severity, confidence = Severity(accusation.severity).name, CONFIDENCES[accusation.confidence]
             where = f"{accusation.rule} {accusation.place} of {brokers}, {confidence}"
             yield f"accuses {severity} {where}: {accusation.message}"
+    yield from _billed_more(bench, report)
     scope = report.coverage.scope
     if report.verdict == "clean" and bench.whole.verdict != "clean" and not (scope.absent and scope.words):
         yield f"clean where the whole is {bench.whole.verdict}"
@@ -154,6 +156,17 @@ def broken(bench: Bench, report: AuditReport) -> Iterator[str]:
         if "failed: " in line.reason:
             yield f"fails {line.rule}: {line.reason}"
     yield from (f"contradicts itself: {said}" for said in contradictions(report))
+
+
+def _billed_more(bench: Bench, report: AuditReport) -> Iterator[str]:
+    """What a bill says that is lost for good and the whole one does not; a cluster's id may be left out."""
+    whole = {where[1:]: losses for where, losses in of(bench.whole).items()}
+    for where, losses in of(report).items():
+        for loss in (each for each in losses if each.matters and not each.restored and not each.unread):
+            known = [each for each in whole.get(where[1:], ()) if each.epoch == loss.epoch and not each.restored]
+            ranges = [(each.start_offset, each.end_offset) for each in known]
+            if more := [*without(loss.start_offset, loss.end_offset, ranges)]:
+                yield f"bills {more} of epoch {loss.epoch} in {where}"
 
 
 def _covers(known: Accusation, accusation: Accusation) -> bool:
