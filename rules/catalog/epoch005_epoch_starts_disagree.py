@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from parsers.tables import BatchHeader, EpochEntry
 from rules.evidence import PartitionEvidence, Replica
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
+from rules.words import numbered
 
 
 @rule(
@@ -32,7 +33,8 @@ def epoch_starts_disagree(evidence: PartitionEvidence) -> Iterator[Violation | U
 
     Undecided when
     --------------
-    Only one replica knows the epoch, or the partition is compacted.
+    Only one replica knows the epoch, or the partition is compacted. Or a checkpoint alone tells where the epoch begins,
+    since the log beside it is not here: its batches might deny the entry, as EPOCH002 tells it.
 
     Upheld
     ------
@@ -51,6 +53,10 @@ def epoch_starts_disagree(evidence: PartitionEvidence) -> Iterator[Violation | U
         for epoch in sorted(ours.keys() & theirs.keys()):
             if ours[epoch] != theirs[epoch]:
                 low, high = sorted((ours[epoch], theirs[epoch]))
+                alone = [r for r in (left, right) if not _borne_out(r, epoch, low, high)]
+                if alone:
+                    yield _undecided(epoch, alone, low, high)
+                    continue
                 yield Violation(
                     brokers=(left.broker, right.broker),
                     start_offset=low,
@@ -65,6 +71,23 @@ def epoch_starts_disagree(evidence: PartitionEvidence) -> Iterator[Violation | U
                     },
                     exhibits=tuple(_exhibits(left, epoch)) + tuple(_exhibits(right, epoch)),
                 )
+
+
+def _borne_out(replica: Replica, epoch: int, low: int, high: int) -> bool:
+    """Whether its batches tell where the epoch begins, or the log is here in which there are none of it."""
+    unread = replica.unseen(low, high) or (not replica.end_known and replica.log_end_offset < high)
+    return not unread or any(run.epoch == epoch for run in replica.log.epochs)
+
+
+def _undecided(epoch: int, alone: Sequence[Replica], low: int, high: int) -> Undecided:
+    who = numbered("broker", [replica.broker for replica in alone])
+    return Undecided(
+        reason=f"the replicas let epoch {epoch} begin at {low} and {high}, and of {who} its checkpoint alone tells it",
+        missing=f"the log of {who} at these offsets",
+        brokers=tuple(replica.broker for replica in alone),
+        start_offset=low,
+        end_offset=high,
+    )
 
 
 def _starts(replica: Replica) -> dict[int, int]:

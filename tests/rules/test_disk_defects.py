@@ -365,6 +365,18 @@ def test_an_epoch_that_begins_at_two_offsets(yard: Yard) -> None:
     assert ("EPOCH005", "critical", (1, 2), 60, 80) in yard.told()
 
 
+def test_an_epoch_of_which_a_checkpoint_alone_tells_where_it_begins_is_a_question(yard: Yard) -> None:
+    """With the log beside it, its batches would deny the entry: that is EPOCH002, of one broker."""
+    log, entries = wrote(0, 0, 60) + wrote(1, 60, 100), [(0, 0), (1, 80)]
+    yard.broker(1, log)
+    segment = yard.broker(2, log, epochs=entries) / f"{0:020d}.log"
+    assert {rule for rule, *_ in yard.told()} == {"EPOCH002"}
+    segment.unlink()
+    assert yard.told() == []
+    asked = [(f.brokers, f.start_offset, f.end_offset) for f in yard.report().findings if f.rule == "EPOCH005"]
+    assert asked == [((2,), 60, 80)]
+
+
 # --- the high watermark ---------------------------------------------------------------------------------------------
 
 SHORT = wrote(0, 0, 60) + wrote(1, 60, 80)
