@@ -40,7 +40,7 @@ from rules.facts.stretch import UNOPENED, LogFacts
 from rules.narrow.assemble import DirectoryFacts, Fact, RootClaims
 from rules.narrow.fold import fold
 
-FOLD_ROWS: Final = 1 << 20
+FOLD_ROWS: Final = 1 << 15
 """Batch headers folded at once; a unit of tiny batches is folded in several stretches and joined."""
 SNAPSHOTS_READ: Final = 2
 """Producer snapshots of a replica, the newest: since 2.8 there is one a segment, and older ones tell less."""

@@ -22,13 +22,14 @@ ROOM: Final = 256 << 20
 class StandingKeys:
     """The keys that stand while records go by; a record without a value takes its key away."""
 
-    __slots__ = ("_limit", "_of_members", "_room", "_standing")
+    __slots__ = ("_limit", "_of_members", "_partial", "_room", "_standing")
 
     def __init__(self, limit: int = LIMIT, room: int = ROOM) -> None:
         self._limit = limit
         self._room = room
         self._standing: dict[bytes, Span] = {}
         self._of_members: dict[bytes, InternalRecord] = {}
+        self._partial: set[str | None] = set()
 
     def passing(self, records: Iterable[InternalRecord]) -> Iterator[InternalRecord]:
         """The records as they are, each noted on its way."""
@@ -42,16 +43,21 @@ class StandingKeys:
         self._room += 0 if former is None else len(former.value or b"")
         if record.value is None:
             self._standing.pop(key, None)
-        elif key in self._standing or len(self._standing) < self._limit:
+            return
+        kept = key in self._standing or len(self._standing) < self._limit
+        if kept:
             self._standing[key] = record.span
-            # Of what has no room nothing is said: a group of which a part is missing would be told wrongly.
-            if int.from_bytes(key[:2], "big") in TELLING and len(record.value) <= self._room:
+        if int.from_bytes(key[:2], "big") in TELLING:
+            if kept and len(record.value) <= self._room:
                 self._room -= len(record.value)
                 self._of_members[key] = record
+            else:
+                self._partial.add(_group(key))
 
     def members(self) -> tuple[GroupMembers, ...]:
-        """Every group whose members are told, in order."""
-        return memberships(sorted(self._of_members.values(), key=lambda record: record.offset))
+        """Every group whose members are told, in order; a group of which a part had no room would be told wrongly."""
+        told = memberships(sorted(self._of_members.values(), key=lambda record: record.offset))
+        return tuple(each for each in told if each.group not in self._partial)
 
     def groups(self) -> dict[str, Span]:
         """Every group with its newest record that stands."""

@@ -78,10 +78,12 @@ def raw_member(fields: Fields, version: int) -> RawMember:
 
 
 def memberships(records: Iterable[InternalRecord]) -> tuple[GroupMembers, ...]:
-    """Every group whose records can be read; what cannot is told as a refusal by who reads them all."""
+    """Every group all of whose records can be read; what cannot is told as a refusal by who reads them all."""
     found: list[GroupMembers] = []
     newer: dict[str, _Newer] = {}
+    unread: set[str] = set()
     for record in records:
+        group = ""
         try:
             key, kind = record_key(record.key)
             group = key.string()
@@ -90,8 +92,9 @@ def memberships(records: Iterable[InternalRecord]) -> tuple[GroupMembers, ...]:
             else:
                 newer.setdefault(group, _Newer()).note(key, kind, record)
         except (Malformed, UnknownVersion):
-            continue
-    found.extend(told for group, own in newer.items() if (told := own.told(group)) is not None)
+            unread.add(group)
+    whole = ((group, own) for group, own in newer.items() if group not in unread)
+    found.extend(told for group, own in whole if (told := own.told(group)) is not None)
     return tuple(sorted(found, key=lambda each: (each.group, each.newer)))
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from auditor.report.model import AuditReport
-from parsers.internal_topics import InternalRecord, memberships
+from parsers.internal_topics import InternalRecord, StandingKeys, memberships
 from parsers.provenance import Origin
 from rules.finding import Finding, Severity
 from tests.auditor.dumps_at_hand import audited
@@ -221,6 +222,27 @@ def test_members_of_the_newer_protocol_that_do_not(tmp_path: Path) -> None:
     # Of an older epoch a member may still have what it had.
     behind = newer({"a": (0, 1, 2)}, {"a": (0, 1), "b": (2,)}, epoch=6)
     assert words(audit(tmp_path / "behind", behind)) == []
+
+
+def test_a_newer_group_of_which_a_record_cannot_be_read_is_not_told(tmp_path: Path) -> None:
+    records = newer({"a": (0, 1)}, {"a": (0, 1)})
+    place = next(number for number, (key, _) in enumerate(records) if key == group_key(7, "a"))
+    later = struct.pack(">h", 1) + records[place][1][2:]
+    assert words(audit(tmp_path / "read", [*records[:place], *records[place + 1 :]])) == [
+        "members that are settled have other partitions than they should"
+    ]
+    records[place] = records[place][0], later
+    assert words(audit(tmp_path / "unread", records)) == []
+
+
+def test_a_newer_group_of_which_a_record_has_no_room_is_not_told() -> None:
+    pairs = newer({"a": (0, 1)}, {"a": (0, 1)})
+    told = [replace(record(value), offset=number, key=key) for number, (key, value) in enumerate(pairs)]
+    sizes = sum(len(value) for _, value in pairs)
+    for room in (sizes, sizes - 1):
+        standing = StandingKeys(room=room)
+        assert list(standing.passing(told)) == told
+        assert len(standing.members()) == (room == sizes)
 
 
 def record(value: bytes) -> InternalRecord:
