@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from textwrap import indent
@@ -129,14 +129,19 @@ def shown() -> Mapping[str, Mapping[str, Sequence[str]]]:
 def shown_by(rule_id: str) -> str:
     """What shows a rule: recorded samples first, then mutants of them, then scripts that `simulate` runs."""
     showing = shown().get(rule_id, {})
-    samples, mutants, scripts = (showing.get(kind, ()) for kind in ("samples", "mutants", "scripts"))
+    samples, mutants = (showing.get(kind, ()) for kind in ("samples", "mutants"))
     parts = [f"recorded {', '.join(samples)}"] if samples else ["no recorded sample"]
     if mutants:
         parts.append(f"byte mutant of {', '.join(mutants)}")
-    if scripts:
-        more = f" and {len(scripts) - NAMED} more" if len(scripts) > NAMED else ""
-        parts.append(f"simulated {', '.join(scripts[:NAMED])}{more}")
-    return "; ".join(parts) if samples or mutants or scripts else f"no recorded sample; {BY_DRAWING}"
+    parts += simulated(rule_id)
+    return "; ".join(parts) if samples or len(parts) > 1 else f"no recorded sample; {BY_DRAWING}"
+
+
+def simulated(rule_id: str, written: Callable[[str], str] = str) -> Sequence[str]:
+    """The first scripts that show a rule, and how many more do; nothing where none does."""
+    scripts = shown().get(rule_id, {}).get("scripts", ())
+    more = f" and {len(scripts) - NAMED} more" if len(scripts) > NAMED else ""
+    return [f"simulated {', '.join(map(written, scripts[:NAMED]))}{more}"] if scripts else []
 
 
 def listing() -> str:

@@ -8,7 +8,7 @@ from typing import Final
 
 from auditor.config import ConfigError
 from auditor.report.markdown import code
-from auditor.rule_pages import DRAWINGS, EVIDENCE, example, needed, shown, shown_by, threshold_told, wrapped
+from auditor.rule_pages import DRAWINGS, EVIDENCE, example, needed, shown, shown_by, simulated, threshold_told, wrapped
 from auditor.whole_files import whole_file
 from rules.catalog import BY_ID, RULES
 from rules.finding import Severity, capital
@@ -25,7 +25,7 @@ TWINS: Final = (
     " A test judges both. The table names twins of real bytes. A *recorded* sample in `sample_logs/` is what a real"
     " cluster left; its lawful twins are recordings of healthy clusters. Of a *byte mutant* exact bytes of a recorded"
     " sample were changed. Its lawful twin differs in nothing but what makes it lawful, as the table tells."
-    " `tests/mutants` audits both."
+    " `tests/mutants` audits both. *Simulated* are scripts of `sample_logs/textbook`, which `tidemark simulate` runs."
 )
 NOT_RECORDED: Final = "No recording shows these rules. Byte mutants of recordings do, for one of these reasons:"
 Link = Callable[[Rule], str]
@@ -81,17 +81,19 @@ def _rows(what: str, rules: Mapping[str, Sequence[Rule]], link: Link) -> str:
 def _twins(link: Link) -> str:
     """Where each rule fires, and what like it is lawful."""
     recorded = [rule for rule in RULES if shown()[rule.id]["samples"]]
-    lines = (f"| {link(rule)} | {_fires(rule)} | {_lawful(rule)} |\n" for rule in RULES)
+    lines = (f"| {link(rule)} | {rule.severity.label} | {_fires(rule)} | {_lawful(rule)} |\n" for rule in RULES)
     return (
         f"{wrapped(TWINS, 120)}\n\nRecorded samples show {len(recorded)} of {len(RULES)} rules, byte mutants the other"
-        f" {len(RULES) - len(recorded)}.\n\n| rule | it fires in | lawful twin |\n|---|---|---|\n{''.join(lines)}"
+        f" {len(RULES) - len(recorded)}.\n\n"
+        f"| rule | severity | it fires in | lawful twin |\n|---|---|---|---|\n{''.join(lines)}"
     )
 
 
 def _fires(rule: Rule) -> str:
     own = shown()[rule.id]
     ways = {"recorded": own["samples"], "byte mutant of": own["mutants"]}
-    return "; ".join(f"{way} {', '.join(map(code, names))}" for way, names in ways.items() if names)
+    told = [f"{way} {', '.join(map(code, names))}" for way, names in ways.items() if names]
+    return "; ".join([*told, *simulated(rule.id, code)])
 
 
 def _lawful(rule: Rule) -> str:

@@ -22,7 +22,7 @@ ROOM: Final = 256 << 20
 class StandingKeys:
     """The keys that stand while records go by; a record without a value takes its key away."""
 
-    __slots__ = ("_limit", "_of_members", "_partial", "_room", "_standing")
+    __slots__ = ("_limit", "_of_members", "_partial", "_room", "_standing", "latest_time")
 
     def __init__(self, limit: int = LIMIT, room: int = ROOM) -> None:
         self._limit = limit
@@ -30,10 +30,12 @@ class StandingKeys:
         self._standing: dict[bytes, Span] = {}
         self._of_members: dict[bytes, InternalRecord] = {}
         self._partial: set[str | None] = set()
+        self.latest_time: int | None = None
 
     def passing(self, records: Iterable[InternalRecord]) -> Iterator[InternalRecord]:
         """The records as they are, each noted on its way."""
         for record in records:
+            self.latest_time = max(record.timestamp, self.latest_time or 0)
             if record.control_type is None and record.key is not None:
                 self._note(record.key, record)
             yield record

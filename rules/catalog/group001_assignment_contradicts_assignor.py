@@ -26,11 +26,12 @@ def assignment_contradicts_assignor(evidence: PartitionEvidence) -> Iterator[Vio
     The leader of a classic group runs the assignor that all members name, and the coordinator writes down what each
     member asked for and got. `range` and `roundrobin` depend on nothing else than the members and the numbers of
     partitions, and are computed again. Where members name racks, `range` depends on the racks of replicas too
-    (KIP-881). All that the leader may have seen is tried, whichever brokers were down then. `sticky` and
-    `cooperative-sticky` depend on the past, and are held to less. Each partition has one owner, and the owner reads
-    its topic. Members who read the same topics differ by one at most. A partition that a cooperative member is giving
-    up may have no owner for a while. In the newer protocol (KIP-848) the broker writes what each member should have
-    and has, and the two are compared.
+    (KIP-881). All that the leader may have seen is tried, whichever brokers were down then. A leader may assign before
+    it has heard of a topic: for ten minutes nobody has to have any partition of it. `sticky` and `cooperative-sticky`
+    depend on the past, and are held to less. Each partition has one owner, and the owner reads its topic. Members who
+    read the same topics differ by one at most. A partition that a cooperative member is giving up may have no owner for
+    a while. In the newer protocol (KIP-848) the broker writes what each member should have and has, and the two are
+    compared.
 
     Proves
     ------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, product
 from typing import Final
 
 from parsers.provenance import Span
@@ -22,15 +21,13 @@ from rules.protocol.assignment import (
     left_over,
 )
 from rules.replicas.groups import GroupAssignment, GroupMember, TopicPartitions
-from rules.replicas.partition_counts import PartitionCounts
+from rules.replicas.partition_counts import SLACK_MS, PartitionCounts
 from rules.replicas.racks import racks_seen
 
 RANGE: Final = "range"
 ROUND_ROBIN: Final = "roundrobin"
 COOPERATIVE: Final = "cooperative-sticky"
 STICKY: Final = ("sticky", COOPERATIVE)
-VIEWS: Final = 64
-"""Combinations of numbers of partitions that the leader may have seen, of topics that grew at about that time."""
 SHOWN: Final = 8
 
 
@@ -71,32 +68,23 @@ def _of_the_assignor(
         reason = f"nothing is known of what the assignor {assignor} gives"
         yield Unjudged(reason=reason, missing="that assignor's own law")
         return
-    views = list(_views(group, counts))
-    found = [list(_against(assignor, group, shares, members, view)) for view in views]
-    fitting = min(found, key=len)
-    if not fitting:
+    withheld = _withheld(group.members, shares) if assignor == COOPERATIVE else frozenset()
+    seen = _seen(group, shares, withheld, counts)
+    found = list(_against(assignor, group, shares, members, seen, withheld=withheld))
+    if not found:
         return
     if not _counts_are_told(group, counts):
         reason = "its assignment does not fit the partitions of which directories are here, and there may be more"
         yield Unjudged(reason=reason, missing="the metadata log")
     elif assignor == RANGE and any(member.rack is not None for member in members) and not _breaks(shares):
-        yield from _by_racks(group, shares, members, counts, racks)
+        homes = racks_seen(sorted(seen), counts, racks)
+        yield from _by_racks([list(_against(RANGE, group, shares, members, seen, racks=nearby)) for nearby in homes])
     else:
-        yield from fitting
+        yield from found
 
 
-def _by_racks(
-    group: GroupAssignment,
-    shares: Sequence[Share],
-    members: Sequence[Member],
-    counts: PartitionCounts,
-    racks: Mapping[int, str],
-) -> Iterator[Contradiction | Unjudged]:
+def _by_racks(found: Sequence[Sequence[Contradiction]]) -> Iterator[Contradiction | Unjudged]:
     """What is wrong wherever the client saw replicas: brokers that were down had no rack for it."""
-    topics = sorted({topic for member in members for topic in member.topics})
-    seen = list(racks_seen(topics, counts, racks))
-    pairs = islice(product(seen, list(_views(group, counts))), VIEWS * VIEWS)
-    found = [list(_against(RANGE, group, shares, members, view, nearby)) for nearby, view in pairs]
     if found:
         yield from min(found, key=len)
     else:
@@ -109,12 +97,29 @@ def _breaks(shares: Sequence[Share]) -> bool:
     return bool(given_twice(shares))
 
 
-def _views(group: GroupAssignment, counts: PartitionCounts) -> Iterator[Counts]:
-    """The numbers of partitions that the leader may have seen."""
-    topics = sorted({topic for member in group.members for topic in member.topics})
-    choices = [counts.around(topic, group.state_time) or (0,) for topic in topics]
-    for view in islice(product(*choices), VIEWS):
-        yield dict(zip(topics, view, strict=True))
+def _seen(group: GroupAssignment, shares: Sequence[Share], withheld: Share, counts: PartitionCounts) -> Counts:
+    """Of the numbers of partitions that the leader may have seen, those that fit what members have best."""
+    held: dict[str, set[int]] = {}
+    kept: dict[str, set[int]] = {}
+    for by_topic, own in ((held, frozenset().union(*shares)), (kept, withheld)):
+        for topic, partition in own:
+            by_topic.setdefault(topic, set()).add(partition)
+
+    def misfit(topic: str, count: int) -> int:
+        own, every = held.get(topic, set()), set(range(count))
+        return len(own - every) + len(every - own - kept.get(topic, set()))
+
+    # A leader may assign before it has heard of a topic at all; it does so anew as soon as it has.
+    young = (0,) if _is_young(group) else ()
+    return {
+        topic: min((*(counts.around(topic, group.state_time) or (0,)), *young), key=lambda n: misfit(topic, n))
+        for topic in sorted({topic for member in group.members for topic in member.topics})
+    }
+
+
+def _is_young(group: GroupAssignment) -> bool:
+    """Whether the assignment may have stood for less time than it takes to hear of a topic."""
+    return group.told_until is None or group.state_time is None or group.told_until < group.state_time + SLACK_MS
 
 
 def _counts_are_told(group: GroupAssignment, counts: PartitionCounts) -> bool:
@@ -128,10 +133,11 @@ def _against(
     shares: Sequence[Share],
     members: Sequence[Member],
     counts: Counts,
+    *,
     racks: Racks = NO_RACKS,
+    withheld: Share = frozenset(),
 ) -> Iterator[Contradiction]:
     """What is wrong where the leader saw these numbers of partitions."""
-    withheld = _withheld(group.members, shares) if assignor == COOPERATIVE else frozenset()
     found = {
         "two members have a partition": given_twice(shares),
         "members have partitions that are not theirs to read": foreign(shares, members, counts),

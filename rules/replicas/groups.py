@@ -68,6 +68,8 @@ class GroupAssignment:
     assignor: str | None = None
     """By name; none where the broker assigns, as in the newer protocol (KIP-848)."""
     state_time: int | None = None
+    told_until: int | None = None
+    """The latest time of a record in the same log; null where none is told."""
     members: tuple[GroupMember, ...] = ()
     """In the order in which assignors go through them."""
     span: Span

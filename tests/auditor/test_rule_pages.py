@@ -83,7 +83,7 @@ def test_the_index_names_every_rule_by_severity_by_all_its_evidence_and_by_its_t
     for rule in RULES:
         assert told["By severity"].count(link(rule)) == 1
         assert told["By evidence"].count(link(rule)) == len(rule.needs)
-        assert told["Twins"].count(f"\n| {link(rule)} | ") == 1
+        assert told["Twins"].count(f"\n| {link(rule)} | {rule.severity.label} | ") == 1
         assert told["Not recorded"].count(link(rule)) == len(shown()[rule.id]["notRecorded"])
 
 

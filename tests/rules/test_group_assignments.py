@@ -60,7 +60,9 @@ def group_key(kind: int = 2, *names: str, group: str = GROUP) -> bytes:
     return struct.pack(">h", kind) + text(group) + b"".join(map(text, names))
 
 
-def audit(root: Path, records: Sequence[tuple[bytes, bytes]], *, told: bool = True, grown: bool = False) -> AuditReport:
+def audit(
+    root: Path, records: Sequence[tuple[bytes, bytes]], *, told: bool = True, grown: bool = False, until: int = LATER
+) -> AuditReport:
     """The audit of a cluster with topics t (5 partitions) and u (3), and these records of a group."""
     log = MetadataLog()
     log.topic(OFFSETS, 1, [[1]] * 50, at=HOUR)
@@ -70,7 +72,7 @@ def audit(root: Path, records: Sequence[tuple[bytes, bytes]], *, told: bool = Tr
         log.topic("t", 2, [[1]] * 4, at=LATER, first=5)
     if told:
         with_metadata(root, log)
-    Yard(root, topic=OFFSETS).broker(1, [entry(0, records)], topic_id=topic_id(1))
+    Yard(root, topic=OFFSETS).broker(1, [entry(0, records, base_timestamp=until)], topic_id=topic_id(1))
     return audited(root)
 
 
@@ -140,6 +142,29 @@ def test_what_a_cooperative_member_gives_up_first_stands_with_nobody(tmp_path: P
 def test_the_leader_may_have_seen_a_topic_before_it_grew(tmp_path: Path) -> None:
     members = [member("m1", ["t"], {"t": (0, 1, 2)}), member("m2", ["t"], {"t": (3, 4)})]
     assert judged(tmp_path, "range", members, grown=True) == []
+
+
+def test_the_leader_may_have_seen_many_topics_before_and_after_they_were_made(tmp_path: Path) -> None:
+    names = [f"t{number}" for number in range(9)]
+    log = MetadataLog()
+    log.topic(OFFSETS, 1, [[1]] * 50, at=HOUR)
+    for number, name in enumerate(names):
+        log.topic(name, 2 + number, [[1]] * 2, at=LATER - 1000)
+    with_metadata(tmp_path, log)
+    members = [member(f"m{own}", names, dict.fromkeys(names, (own,))) for own in range(2)]
+    records = [(group_key(), group_value("range", members))]
+    Yard(tmp_path, topic=OFFSETS).broker(1, [entry(0, records)], topic_id=topic_id(1))
+    assert words(audited(tmp_path)) == []
+
+
+@pytest.mark.parametrize("assignor", ["range", "sticky", "cooperative-sticky"])
+def test_the_leader_may_have_heard_of_a_topic_a_moment_later(tmp_path: Path, assignor: str) -> None:
+    members = [member("m1", ["t", "u"], {"t": (0, 1, 2)}), member("m2", ["t", "u"], {"t": (3, 4)})]
+    told = group_key(), group_value(assignor, members)
+    assert words(audit(tmp_path / "last", [told])) == []
+    # In an hour it would have heard of it, and assigned anew.
+    stood = audit(tmp_path / "stood", [told], until=LATER + HOUR)
+    assert words(stood) == ["nobody has partitions that are read"]
 
 
 def test_without_the_metadata_log_nobody_is_accused(tmp_path: Path) -> None:

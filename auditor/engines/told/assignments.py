@@ -6,13 +6,14 @@ from parsers.internal_topics import GroupMembers, Membership
 from rules.replicas.groups import GroupAssignment, GroupMember, TopicPartitions
 
 
-def assignment_of(group: GroupMembers) -> GroupAssignment:
-    """The group as rules see it."""
+def assignment_of(group: GroupMembers, told_until: int | None) -> GroupAssignment:
+    """The group as rules see it, by a log whose latest record is of a time."""
     return GroupAssignment(
         group=group.group,
         generation=group.generation,
         assignor=group.assignor,
         state_time=group.state_time,
+        told_until=told_until,
         members=tuple(map(_member, group.members)),
         span=group.span,
     )

@@ -40,7 +40,8 @@ def read_groups(unit: ReadUnit) -> Iterator[Fact]:
     homes = tuple(GroupHome(group=group, span=span) for group, span in sorted(standing.groups().items()))
     if homes:
         own = told_fact(unit, GROUPS_TOPIC, unit.partition)
-        yield replace(own, group_homes=homes, assignments=tuple(map(assignment_of, standing.members())))
+        assignments = tuple(assignment_of(group, standing.latest_time) for group in standing.members())
+        yield replace(own, group_homes=homes, assignments=assignments)
     refusals = (*records.refusals, *latest.refusals)
     if refusals:
         yield unread_fact(unit, refusals)
