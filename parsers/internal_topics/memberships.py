@@ -107,16 +107,20 @@ def _classic(group: str, record: InternalRecord) -> Iterable[GroupMembers]:
     state_time = fields.int64() if version >= 2 else None
     members = [raw_member(fields, version) for _ in range(fields.count(_LEAST) or 0)]
     if kind == "consumer" and assignor:
-        ordered = sorted(members, key=_order)
         yield GroupMembers(
             group=group,
             newer=False,
             generation=generation,
             assignor=assignor,
             state_time=state_time,
-            members=tuple(map(_membership, ordered)),
+            members=tuple(map(_membership, in_order(members))),
             span=record.span,
         )
+
+
+def in_order(members: Iterable[RawMember]) -> list[RawMember]:
+    """As assignors go through them: by instance id, then by member id."""
+    return sorted(members, key=_order)
 
 
 def _order(member: RawMember) -> tuple[bool, bytes]:

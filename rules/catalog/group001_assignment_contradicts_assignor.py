@@ -35,8 +35,9 @@ def assignment_contradicts_assignor(evidence: PartitionEvidence) -> Iterator[Vio
 
     Proves
     ------
-    The member that led ran something else than the name says, or saw other partitions. Partitions that nobody has are
-    not read; those that two have are read twice.
+    The member that led ran something else than the name says, or saw other partitions. Where members read different
+    topics, the sticky assignors themselves give a partition to one that does not read it, if rarely. Partitions that
+    nobody has are not read; those that two have are read twice.
 
     Undecided when
     --------------
