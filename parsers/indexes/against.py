@@ -197,7 +197,8 @@ def _beginnings(
     own = column(headers, "producer_id", missing=-1)[at] == slots.values[held]
     for place in held[~(written & own & (base[at] == begins[held]))].tolist():
         found = f"{_entry(slots, place)}, of a transaction that does not begin at offset {int(begins[place])}"
-        yield _contradiction(slots, "not its beginning", place, found)
+        flaw: IndexFlaw = "begins at its marker" if begins[place] == slots.offsets[place] else "not its beginning"
+        yield _contradiction(slots, flaw, place, found)
 
 
 def _entry(slots: Slots, row: int) -> str:

@@ -136,6 +136,7 @@ IndexFlaw = Literal[
     "another time",  # the batch that holds its offset has another latest timestamp
     "no marker",  # the log has no marker of that producer there
     "not its beginning",  # no batch of that producer begins at the first offset of its transaction
+    "begins at its marker",  # of a transaction without records, of which old releases make an entry
     "no entry",  # a marker of abort that no entry tells of
     "another stable offset",  # the last stable offset that it keeps was not that of its log
     "malformed",  # bytes that are no entry

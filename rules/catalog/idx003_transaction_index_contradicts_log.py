@@ -37,6 +37,7 @@ def transaction_index_contradicts_log(evidence: PartitionEvidence) -> Iterator[V
     Lawful is a missing index, as the first abort makes it. So is in cleaned logs whatever the cleaner took. After a
     crash, or in a live copy, the newest aborts may be missing. A last stable offset may be where the next transaction
     begins, for followers take several batches in one step. It may be older than a log whose beginning was deleted.
+    Where a transaction without records is aborted, old releases write an entry that begins at its marker.
 
     Proves
     ------

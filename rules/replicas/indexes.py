@@ -95,13 +95,15 @@ def _known_from(replica: Replica) -> float:
 def _lawful(replica: Replica, fault: IndexFault, rebuilt: int | None, ending: frozenset[int]) -> bool:
     """What copies at several moments and lost tails explain, and what the cleaner took.
 
-    Of a marker that ends no record no entry is made.
+    Of a marker that ends no record no entry is made, or one that begins at the marker itself.
     """
     newer = rebuilt is not None and fault.segment_base_offset >= rebuilt
     if fault.flaw == "beyond the log":
         return newer
     if fault.flaw == "no entry":
         return replica.cleaned or (newer and fault.at_the_end) or fault.offset not in ending
+    if fault.flaw == "begins at its marker":
+        return replica.cleaned or fault.offset not in ending
     return fault.flaw in ("no marker", "not its beginning") and replica.cleaned
 
 

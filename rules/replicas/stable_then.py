@@ -1,7 +1,8 @@
 """The last stable offset at the end of an aborted transaction, as its index tells it and as the log gives it.
 
 A broker works it out as the marker comes: the first offset of the oldest other transaction that is open, else the
-offset behind the marker. A follower may take more in one step: then a transaction that begins behind the marker counts.
+offset behind the marker. A follower may take more in one step: then a transaction that begins behind the marker counts,
+on old releases also one of the same producer.
 """
 
 from __future__ import annotations
@@ -79,11 +80,13 @@ class _Transactions:
         return None if oldest > marker and self._taken_with_it(entry) else due
 
     def _taken_with_it(self, entry: ToldAbort) -> bool:
-        """Whether the next transaction of another producer may have come in one step, though it may have been cut."""
+        """Whether a next transaction, of anybody or of others, may have come in one step; it may be cut since."""
         marker, stable = entry.marker_offset, entry.last_stable_offset
         place = bisect_right(self._beginnings, (marker, NEVER))
-        others = (start for start, producer in self._beginnings[place:] if producer != entry.producer_id)
-        return stable == next(others, NEVER) or any(marker < start <= stable for start in self._epochs)
+        later = self._beginnings[place:]
+        others = (start for start, producer in later if producer != entry.producer_id)
+        following = {next(others, NEVER), *(start for start, _ in later[:1])}
+        return stable in following or any(marker < start <= stable for start in self._epochs)
 
     def _may_be_older(self, place: int, marker: int, stable: int) -> bool:
         """Whether a transaction from before the log's first offset was open, or one had been forgotten with it."""

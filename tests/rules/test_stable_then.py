@@ -34,9 +34,16 @@ def found(root: Path, log: Sequence[Batch], entries: Sequence[Entry], *, cleaner
     return [f.message for f in yard.report().violations if f.rule == "IDX003"]
 
 
+EMPTY = [*LOG, ends(13, commit=False, producer=9), plain(14)]
+"""Producer 9 is fenced, and wrote nothing here: 2.4.1 makes an entry that begins at its marker."""
+ALONE = [writes(0, sequence=0), ends(2, commit=False), plain(3), writes(5, sequence=2), ends(7, commit=False)]
+
 LAWFUL: dict[str, tuple[list[Batch], list[Entry]]] = {
     "as the leader wrote it": (LOG, TOLD),
     "the next transaction came in one step": (LOG, [FIRST, (8, 2, 5, 7), THIRD, FOURTH]),
+    "the producer's own next one came in one step, as on 1.1.1": (ALONE, [(7, 0, 2, 5), (7, 5, 7, 8)]),
+    "an abort of nothing, with an entry": (EMPTY, [*TOLD, (9, 13, 13, 14)]),
+    "an abort of nothing, without": (EMPTY, TOLD),
     "the log's beginning was deleted": (LOG[2:], TOLD),
     "rebuilt without it": (LOG[2:], [(7, 0, 4, 5), *TOLD[1:]]),
 }
@@ -44,6 +51,7 @@ WRONG: dict[str, tuple[list[Batch], list[Entry], str]] = {
     "below the log's transactions": (LOG, [(7, 0, 4, 1), *TOLD[1:]], "last stable offset 1, where 2 was due"),
     "beyond what was open": (LOG, [(7, 0, 4, 5), *TOLD[1:]], "last stable offset 5, where 2 was due"),
     "the producer's own next one": (LOG, [FIRST, (8, 2, 5, 9), THIRD, FOURTH], "stable offset 9, where 6 was due"),
+    "an abort of records, as if of nothing": (LOG, [*TOLD[:3], (8, 12, 12, 13)], "does not begin at offset 12"),
     "below its marker": (LOG, [FIRST, (8, 2, 5, 4), THIRD, FOURTH], "stable offset 4, where 6 was due"),
     "of a log without its beginning": (LOG[2:], [*TOLD[:3], (8, 9, 12, 8)], "stable offset 8, where 13 was due"),
 }
