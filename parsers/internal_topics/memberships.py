@@ -43,6 +43,8 @@ class Membership:
     owned: Partitions = ()
     """What it had before, as it said."""
     rack: str | None = None
+    static: bool = False
+    """Whether it has an instance id: it may come back as another client, and keeps what it had."""
     assigned: Partitions = ()
     target: Partitions | None = None
     """What it should have, where the group's records tell that."""
@@ -131,7 +133,10 @@ def _order(member: RawMember) -> tuple[bool, bytes]:
 
 def _membership(member: RawMember) -> Membership:
     topics, owned, rack = _subscription(member.subscription)
-    return Membership(topics=topics, owned=owned, rack=rack, assigned=_assignment(member.assignment))
+    return Membership(
+        topics=topics, owned=owned, rack=rack, static=member.instance is not None,
+        assigned=_assignment(member.assignment),
+    )  # fmt: skip
 
 
 def _subscription(data: bytes) -> tuple[tuple[str, ...], Partitions, str | None]:

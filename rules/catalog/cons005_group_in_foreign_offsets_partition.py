@@ -24,21 +24,22 @@ SHOWN: Final = 8
     law="GroupCoordination",
     scope="group",
     message="This partition of __consumer_offsets has records of {groups:+group}. Of {count} partitions, such records"
-    " belong in {homes:+partition}. A coordinator that starts there does not know what was committed here.",
+    " belong in {homes:+partition}. A coordinator that does not lead this partition too knows nothing of them.",
 )
 def group_in_foreign_offsets_partition(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A group has records in a partition of the offsets topic not its own.
 
     The hash of a group's name, modulo the number of partitions, names the one partition of `__consumer_offsets` that
-    keeps the group. Whoever leads that partition is its coordinator, and loads that partition alone. Brokers count the
-    partitions as they start, and go by that number as long as they run.
+    keeps the group. Whoever leads that partition is its coordinator. Brokers count the partitions as they start, and go
+    by that number as long as they run.
 
     Proves
     ------
-    What the group committed here is not found by a coordinator that counted so many partitions. The group then begins
-    anew where `auto.offset.reset` says. It comes about where partitions were added to the topic, or where a directory
-    was copied under another number. The finding is certain where the controller's record tells the number of partitions,
-    and likely where a tool printed it.
+    A coordinator that does not lead this partition as well finds nothing of what the group committed here. The group
+    then begins anew where `auto.offset.reset` says. Before 4.0 a broker that leads both still knows it, until one of the
+    two gets another leader. It comes about where partitions were added to the topic, or where a directory was copied
+    under another number. The finding is certain where the controller's record tells the number of partitions, and likely
+    where a tool printed it.
 
     Undecided when
     --------------

@@ -44,7 +44,7 @@ def assignment_contradicts_assignor(evidence: PartitionEvidence) -> Iterator[Vio
     The number of a topic's partitions at that time is not told by the controller's record. Members name their racks, and
     those of the replicas are not known. That is so where a broker names none or has changed its own. It is so where a
     partition was moved, the topic was created again, or more than six brokers hold it. The assignor is not one of
-    Kafka's.
+    Kafka's. A group has static members: one that comes back to read other topics keeps what it had.
 
     Upheld
     ------

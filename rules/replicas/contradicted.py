@@ -76,6 +76,9 @@ def _of_the_assignor(
     if not _counts_are_told(group, counts):
         reason = "its assignment does not fit the partitions of which directories are here, and there may be more"
         yield Unjudged(reason=reason, missing="the metadata log")
+    elif any(member.static for member in group.members) and not _breaks(shares):
+        reason = "a static member may have come back to read other topics, which changes no assignment by itself"
+        yield Unjudged(reason=reason, missing="what its static members read when they were assigned")
     elif assignor == RANGE and any(member.rack is not None for member in members) and not _breaks(shares):
         homes = racks_seen(sorted(seen), counts, racks)
         yield from _by_racks([list(_against(RANGE, group, shares, members, seen, racks=nearby)) for nearby in homes])

@@ -52,6 +52,7 @@ class GroupMember:
 
     topics: tuple[str, ...] = ()
     rack: str | None = None
+    static: bool = False
     owned: tuple[TopicPartitions, ...] = ()
     assigned: tuple[TopicPartitions, ...] = ()
     target: tuple[TopicPartitions, ...] = ()

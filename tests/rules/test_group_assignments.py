@@ -101,6 +101,14 @@ def test_static_members_come_first(tmp_path: Path) -> None:
     assert judged(tmp_path, "range", members) == []
 
 
+def test_a_static_member_may_have_come_back_to_read_something_else(tmp_path: Path) -> None:
+    members = [member("m1", ["u"], {"t": (0, 1, 2)}, instance="z"), member("m2", ["t"], {"t": (3, 4)})]
+    (said,) = judged(tmp_path / "back", "range", members)
+    assert said.startswith("? group d: a static member may have come back to read other topics")
+    twice = [member("m1", ["t"], {"t": (0, 1, 2)}, instance="z"), member("m2", ["t"], {"t": (2, 3, 4)})]
+    assert judged(tmp_path / "twice", "range", twice) == ["two members have a partition"]
+
+
 def test_a_range_that_was_not(tmp_path: Path) -> None:
     members = [member("m1", ["t"], {"t": (0, 1)}), member("m2", ["t"], {"t": (2, 3, 4)})]
     report = audit(tmp_path, [(group_key(), group_value("range", members))])

@@ -23,6 +23,7 @@ def _member(member: Membership) -> GroupMember:
     return GroupMember(
         topics=member.topics,
         rack=member.rack,
+        static=member.static,
         owned=_held(member.owned),
         assigned=_held(member.assigned),
         target=_held(member.target or ()),
