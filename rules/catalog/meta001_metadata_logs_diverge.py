@@ -121,7 +121,7 @@ def _snapshot(evidence: PartitionEvidence, seen: metadata_snapshots.SnapshotSeen
     elif other_epoch:
         yield _open(seen)
     elif seen.standing == "differs":
-        yield _told(seen, f"does not say what the log before it says; {seen.words}")
+        yield _told(seen, f"does not say what node {seen.log_broker}'s log says before it; {seen.words}")
 
 
 def _told(seen: metadata_snapshots.SnapshotSeen, what: str, severity: Severity = Severity.CRITICAL) -> Violation:

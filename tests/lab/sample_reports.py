@@ -31,7 +31,8 @@ def is_typical(case: Path) -> bool:
 
 @cache
 def report_on(case: Path) -> AuditReport:
-    """The report on the dump of a case, at the level that its truth asks for."""
+    """The report on the dump of a case, at the level that its truth asks for, and told how it was copied."""
     truth = case / "truth.json"
     told = json.loads(truth.read_text(encoding="utf-8")) if truth.exists() else {}
-    return audit(case / "dump", AuditConfig(engine="local", level=told.get("level", "full")))
+    copied = told.get("copied", "")
+    return audit(case / "dump", AuditConfig(engine="local", level=told.get("level", "full"), copied=copied))
