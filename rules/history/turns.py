@@ -56,7 +56,9 @@ def leader_changes(moments: Sequence[Moment], states: Sequence[PartitionState]) 
         next_state = (after.partition_epoch or 0) == (before.partition_epoch or 0) + 1
         elects = _elects(after) and after.epoch != before.epoch and after.clock != "controller"
         if elects and next_state and before.isr is not None:
-            told.setdefault(after.epoch or 0, (after, before.isr, before, after.leader not in before.isr))
+            # Who led before and goes on was not elected, whatever somebody wrote into the state.
+            outside = after.leader not in (*before.isr, before.leader)
+            told.setdefault(after.epoch or 0, (after, before.isr, before, outside))
     eligible = _eligible(moments, states)
     led = {state.epoch or 0: state.leader for state in states if state.leader is not None}
     for epoch, (moment, isr, state, unclean) in sorted(told.items()):

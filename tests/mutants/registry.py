@@ -29,7 +29,7 @@ NOT_RECORDED: Final[dict[str, frozenset[str]]] = {
     "A defect of old releases must be met in a batch that a fail-over cuts in two; a script plays it.": (
         frozenset({"TRUNC005"})
     ),
-    "A follower lawfully begins anew where its leader's log starts beyond its own end. Else the leader's log must change"
+    "A follower lawfully begins anew where its leader's log starts beyond its own end. Else that log must change"
     " between two of its requests.": frozenset({"TRUNC006"}),
     "Two leaders must decide one transaction differently, and neither may cut the other's marker.": (
         frozenset({"TXN002"})

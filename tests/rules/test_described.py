@@ -99,3 +99,11 @@ def test_an_observer_of_the_metadata_quorum_never_leads() -> None:
     # Files that name no voter who is here tell nothing of those who are.
     strangers = replace(drawn, replicas=tuple(replace(replica, voters=(9,)) for replica in drawn.replicas))
     assert [replica.broker for replica in strangers.presumed_leaders] == [2]
+
+
+def test_who_leads_on_outside_a_written_isr_was_not_elected() -> None:
+    drawn = read_sketch("broker 1 00|\nbroker 2 00|\nt1 leader 1 epoch 0 isr 2\nt2 leader 1 epoch 1 isr 2").evidence
+    assert not list(BY_ID["LEAD002"].check(drawn))
+    assert list(BY_ID["LEAD003"].check(drawn))
+    taken = read_sketch("broker 1 00|\nbroker 2 00|\nt1 leader 2 epoch 0 isr 2\nt2 leader 1 epoch 1 isr 1").evidence
+    assert list(BY_ID["LEAD002"].check(taken))

@@ -160,3 +160,17 @@ def test_a_tail_is_not_called_one_where_logs_tell_nothing_of_what_was_committed(
     assert set(said) == {"undecided"}
     in_order = judged("broker 1* 0000|22\nbroker 2  0000|1\n").findings
     assert [finding.verdict for finding in in_order if finding.rule == "LOG002"] == ["violated"]
+
+
+@pytest.mark.parametrize(
+    ("drawing", "said"),
+    [
+        # The file says that epoch 0 began behind the batch, as where the topic was made anew.
+        ("broker 1 0020| ; epochs 0@3", "EPOCH001"),
+        ("broker 1 0020| ; epochs 0@0", "SEG006"),
+    ],
+)
+def test_a_batch_of_another_epoch_is_believed_unless_more_than_neighbours_speaks_against_it(
+    drawing: str, said: str
+) -> None:
+    assert accused(judged(drawing)) & {"EPOCH001", "SEG006"} == {said}

@@ -58,7 +58,8 @@ def test_a_snapshot_that_says_something_else_than_its_log(dump: Path) -> None:
     rewrite(dump / BROKER / NEWEST, lambda body: body.replace(b"pay", b"pax"))
     assert told(dump) == [("critical", (1,), 366)]
     (finding,) = found(dump)
-    assert finding.message.startswith("Node 1's snapshot at offset 366 does not say what node 100's log says before it. ")
+    said = "Node 1's snapshot at offset 366 does not say what node 100's log says before it. "
+    assert finding.message.startswith(said)
     assert "is pay in the log and pax in it" in finding.message
     assert [exhibit.span.source for exhibit in finding.exhibits] == [f"{BROKER}/{NEWEST}"]
 
