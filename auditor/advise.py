@@ -14,7 +14,7 @@ from auditor.outlet import deliver, require_one_of, require_writable
 from auditor.progress_bar import watched
 from auditor.report.advice import document, text
 from auditor.report.model import AuditReport, Gate, PlacedAdvice
-from auditor.report.summary.perhaps import beside_the_advice
+from auditor.report.summary.perhaps import beside_the_advice, perhaps_lost
 from auditor.report.unbilled import unbilled
 
 
@@ -45,7 +45,7 @@ def _code(report: AuditReport) -> ExitCode:
     lost = any(loss.matters and not loss.restored for history in report.histories for loss in history.losses)
     if lost or unbilled(report) or "no-go" in going:
         return ExitCode.FINDINGS
-    unknown = "unknown" in going or report.untold or report.perhaps_lost or report.verdict == "unknown"
+    unknown = "unknown" in going or report.untold or perhaps_lost(report) or report.verdict == "unknown"
     return ExitCode.UNKNOWN if unknown else ExitCode.CLEAN
 
 

@@ -257,7 +257,8 @@ def _of_them(bill: IncidentBill) -> str:
         return "" if promised else ", none of them known to be acknowledged"
     if promised == bill.committed:
         return f", {promised} of them committed"
-    return f", {'at least ' if bill.possibly_acknowledged else ''}{promised} of them acknowledged"
+    what = "committed or acknowledged" if bill.committed else "acknowledged"
+    return f", {'at least ' if bill.possibly_acknowledged else ''}{promised} of them {what}"
 
 
 def _bill(losses: Sequence[Loss]) -> IncidentBill | None:

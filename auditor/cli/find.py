@@ -45,6 +45,7 @@ def find(  # noqa: PLR0913 - one parameter an option
         broker=broker,
         explain=explain,
     )
-    given = {"topic": (topic,), "partition": (partition,), "log_dir": log_dir, "show_settings": show_settings}
+    place = {} if show_settings and None in (topic, partition) else {"topic": (topic,), "partition": (partition,)}
+    given = {**place, "log_dir": log_dir, "show_settings": show_settings}
     decided = {"exclude_topic": ()}
     raise SystemExit(run_find(asked, settings_of(given, config, decided, HEEDED)))

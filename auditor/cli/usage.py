@@ -7,20 +7,36 @@ from typing import TYPE_CHECKING
 from typer.core import TyperArgument, TyperCommand, TyperOption
 
 if TYPE_CHECKING:
-    from typer._click.core import Context
+    from collections.abc import Sequence
+
+    from typer._click.core import Context, Parameter
 
 
 class WholeUsage(TyperCommand):
     """A command that looks through all of its words before it refuses one that is missing."""
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
-        """The words of a command line; what is missing is told together."""
+        """The words of a command line; what is missing is told together.
+
+        Who only asks which settings are in force need not name what they would be used on.
+        """
         given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
-        needed = (param for param in self.get_params(ctx) if param.required and not given.get(str(param.name)))
+        needed = [param for param in self.get_params(ctx) if param.required and not given.get(str(param.name))]
         missing = [_called(param) for param in needed if isinstance(param, TyperArgument | TyperOption)]
+        if given.get("show_settings"):
+            return self._not_needing(needed, ctx, args)
         if missing and "help" not in given and not ctx.resilient_parsing:
             ctx.fail(f"Missing: {', '.join(missing)}")
         return super().parse_args(ctx, args)
+
+    def _not_needing(self, needed: Sequence[Parameter], ctx: Context, args: list[str]) -> list[str]:
+        for param in needed:
+            param.required = False
+        try:
+            return super().parse_args(ctx, args)
+        finally:
+            for param in needed:
+                param.required = True
 
 
 def _called(param: TyperArgument | TyperOption) -> str:

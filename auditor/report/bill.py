@@ -17,12 +17,11 @@ from auditor.report.model import (
     Portion,
 )
 from auditor.report.sheet import counted, size
+from auditor.report.worths import PERHAPS, WORTHS, held_by_none, span, them, worths_counted, worths_placed
 from rules.finding import capital, offsets_told
 from rules.words import numbered
 
-NOBODY: Final = "No broker in this dump still has them."
 NO_DISK: Final = "No disk in this dump could hold a copy."
-RANGES_NAMED: Final = 3
 NAMED: Final = 8
 """Producers, clients, readers, groups or keys named in one line; the rest is counted."""
 LAST_MOMENT: Final = 253_402_300_800_000
@@ -32,21 +31,23 @@ LAST_MOMENT: Final = 253_402_300_800_000
 def sentence(loss: Loss, place: str = "") -> str:
     """The loss in a few sentences, for a reader who reads no table."""
     where = f"{place} {offsets_told(loss.start_offset, loss.end_offset)}".strip()
-    return f"{_worth(loss)}, {where} of epoch {loss.epoch}. {since(loss)}. {_fate(loss)}"
+    many, parts = _worth(loss)
+    return f"{many}, {where} of epoch {loss.epoch}{parts}. {since(loss)}. {_fate(loss)}"
 
 
-def _worth(loss: Loss) -> str:
-    """How much, and who had been told that it was written."""
+def _worth(loss: Loss) -> tuple[str, str]:
+    """How much; then, where the offsets are not all worth the same, how many of which worth."""
     told = all(portion.records is not None or portion.dense for portion in loss.portions) and bool(loss.portions)
     known = (p.end_offset - p.start_offset if p.records is None else p.records for p in loss.portions)
     number, noun = (sum(known), "record") if told else (loss.offsets, "offset")
     least = "" if loss.end_known else "at least "
     if loss.committed_end >= loss.end_offset:
-        return f"{least}{counted(number, f'committed {noun}')}"
-    if loss.committed_end > loss.start_offset:
-        part = offsets_told(loss.start_offset, loss.committed_end)
-        return f"{least}{counted(number, noun)} ({part} committed)"
-    return f"{least}{counted(number, noun)} (acknowledged {acknowledged(loss)}, none committed)"
+        return f"{least}{counted(number, f'committed {noun}')}", ""
+    worths = dict.fromkeys(portion.worth for portion in loss.portions)
+    if len(worths) == 1:
+        return f"{least}{counted(number, noun)} {WORTHS[next(iter(worths))]}", ""
+    parts = worths_placed(loss)
+    return f"{least}{counted(number, noun)}", f": {parts}" if parts else ""
 
 
 def _fate(loss: Loss) -> str:
@@ -80,7 +81,7 @@ def _standing(loss: Loss) -> str:
     """Whether copies are left, of how much, and on whose disks."""
     whose = ", ".join(dict.fromkeys(f"broker {s.broker} ({s.kind})" for s in loss.survivors))
     if not whose:
-        none = "No copy was found." if loss.unsearched or loss.next_epoch is None else NOBODY
+        none = "No copy was found." if loss.unsearched or loss.next_epoch is None else held_by_none(loss.offsets)
         return f"{none}{_unsearched(loss)}" if loss.searched else NO_DISK
     if loss.standing == ((loss.start_offset, loss.end_offset),):
         return f"Copies survive on {whose}."
@@ -98,63 +99,33 @@ def _unsearched(loss: Loss) -> str:
 def since(loss: Loss) -> str:
     """By whose lead the records went."""
     if loss.next_epoch is None:
-        return "No replica here holds them readable, though they were written"
+        written = "it was" if loss.offsets == 1 else "they were"
+        return f"No replica here holds {them(loss.offsets)} readable, though {written} written"
     who = capital(who_led(loss.next_leader))
     if loss.again:
-        return f"{who} opened epoch {loss.next_epoch} once more without them"
-    return f"{who} became leader in epoch {loss.next_epoch} without them"
+        return f"{who} opened epoch {loss.next_epoch} once more without {them(loss.offsets)}"
+    return f"{who} became leader in epoch {loss.next_epoch} without {them(loss.offsets)}"
 
 
 def in_all(bill: IncidentBill) -> str:
     """What an incident of several partitions cost together."""
-    parts = [
-        f"{number} {worth}"
-        for number, worth in (
-            (bill.committed, "committed"),
-            (bill.acknowledged, "acknowledged but not committed"),
-            (bill.possibly_acknowledged, "possibly acknowledged"),
-            (bill.never_committed, "never committed"),
-        )
-        if number
-    ]
-    amount = f"{_how_many(bill, bill.offsets if bill.ends_known else None)}, {_how_large(bill)}".removesuffix(", ")
+    worth = worths_counted(
+        {
+            "committed": bill.committed,
+            "acknowledged": bill.acknowledged,
+            PERHAPS: bill.possibly_acknowledged,
+            "never committed": bill.never_committed,
+        }
+    )
     least = "" if bill.ends_known else "at least "
-    what = f"{least}{counted(bill.offsets, 'offset')} in {counted(bill.losses, 'stretch')}"
-    return f"{what}: {', '.join(parts)}, {amount}"
+    what = f"{least}{counted(bill.offsets, 'offset')} in {counted(bill.losses, 'range')}, {worth}"
+    held = (_how_many(bill, bill.offsets if bill.ends_known else None), _how_large(bill))
+    return f"{what}. {'It' if bill.offsets == 1 else 'They'} held {', '.join(filter(None, held))}"
 
 
 def who_led(broker: int | None) -> str:
     """A leader by name, if it is known."""
     return "an unknown broker" if broker is None or broker < 0 else f"broker {broker}"
-
-
-def acknowledged(loss: Loss) -> str:
-    """A produce answer names the first record of its batch: the last batch may end anywhere up to the lost end."""
-    sure = _surely(loss)
-    told = ", ".join(span(*stretch) for stretch in sure[:RANGES_NAMED]) or "none"
-    told += f" and {len(sure) - RANGES_NAMED} more ranges" if len(sure) > RANGES_NAMED else ""
-    possible = [p.end_offset for p in loss.portions if p.worth == "possibly acknowledged"]
-    most = span(loss.start_offset, max([*possible, *(end for _, end in sure)], default=loss.start_offset))
-    if not possible or told == most:
-        return told
-    return f"{told} at least, {most} at most" if sure else f"{most} at most"
-
-
-def _surely(loss: Loss) -> tuple[tuple[int, int], ...]:
-    """The ranges of which somebody was surely told that they are written."""
-    told = [(p.start_offset, p.end_offset) for p in loss.portions if p.worth in ("committed", "acknowledged")]
-    joined: list[tuple[int, int]] = []
-    for start, end in told:
-        if joined and joined[-1][1] == start:
-            joined[-1] = joined[-1][0], end
-        else:
-            joined.append((start, end))
-    return tuple(joined)
-
-
-def span(start: int, end: int) -> str:
-    """A range of offsets, or that there is none."""
-    return offsets_told(start, end).partition(" ")[2] if end > start else "none"
 
 
 def details(loss: Loss) -> Iterator[str]:
@@ -203,7 +174,7 @@ def _how_many(told: Portion | IncidentBill, offsets: int | None) -> str:
     if told.records_at_least >= offsets:
         return counted(offsets, "record")
     if told.dense:
-        return f"{counted(offsets, 'record')}, any transaction markers counted"
+        return f"{counted(offsets, 'record')}, any transaction markers included"
     least = f"{told.records_at_least} to " if told.records_at_least else "at most "
     return f"{least}{counted(offsets, 'record')}"
 

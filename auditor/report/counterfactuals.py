@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from auditor.report.bill import span
 from auditor.report.model import PlacedCounterfactual, ProtocolOutcome
 from auditor.report.sheet import Sheet, table
+from auditor.report.worths import span
 from rules.finding import offsets_told
 
 HEADS = ("protocol", "asked epoch → answered (epoch, end)", "cut to", "lost")

@@ -64,8 +64,8 @@ def _chapter(chapter: _Chapter, page: Sheet) -> Iterator[str]:
     if chapter.incident is not None and many:
         yield ""
         findings = f"{counted(len(chapter.findings), 'finding')}, {_order(chapter.incident)}"
-        head = f"{chapter.incident.id}  {chapter.title}: {findings}"
-        yield from page.wrapped(head, 0, "strong", 2)
+        yield from page.wrapped(f"{chapter.incident.id}  {chapter.title}", 0, "strong", 2)
+        yield from page.wrapped(findings, 2, "", 2)
         yield from _extent(chapter.incident, page)
     windows = windows_of(chapter.findings)
     for finding, *others in _alike(chapter.findings):

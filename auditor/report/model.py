@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -270,24 +269,6 @@ class AuditReport:
     def violations(self) -> tuple[Finding, ...]:
         """Findings of broken laws, without those that could not be decided."""
         return tuple(finding for finding in self.findings if finding.verdict == "violated")
-
-    @property
-    def perhaps_lost(self) -> tuple[Finding, ...]:
-        """Open questions whether records are lost, and findings by which some may be that no bill counts."""
-        billed = {
-            (h.cluster_id, h.topic, h.partition, loss.next_epoch) for h in self.histories for loss in h.losses
-        }
-        return tuple(f for f in self.findings if self._asks(f) or self._uncounted(f, billed))
-
-    def _asks(self, finding: Finding) -> bool:
-        return finding.blocking and self.bearing(finding).records is not None
-
-    def _uncounted(self, finding: Finding, billed: Container[object]) -> bool:
-        if finding.verdict != "violated" or not (fact := self.bearing(finding).uncounted):
-            return False
-        told = finding.values()
-        place = (finding.cluster_id, finding.topic, finding.partition, told.get("epoch"))
-        return told.get(fact) is True and place not in billed
 
     @property
     def untold(self) -> tuple[UndecidedLine, ...]:

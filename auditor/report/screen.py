@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from auditor.report.model import AuditReport
-from auditor.report.named_places import named_places
+from auditor.report.model import AuditReport, Incident
+from auditor.report.named_places import named_places, told_places
+from auditor.report.placed import Place
 from auditor.report.plain import plain
-from auditor.report.sheet import Sheet, counted
-from auditor.report.summary import Action, IncidentEntry, LossTotals, LostRange, Summary
+from auditor.report.sheet import Sheet
+from auditor.report.summary import Action, LossTotals, LostRange, Summary
+from auditor.report.summary.action import GOING, gates_in_brief
 from auditor.report.summary.conclusion import doubts, extent, read_of
+from auditor.report.summary.incidents import causes
 from auditor.report.summary.perhaps import perhaps_words
 from auditor.report.unbilled import sentence
-from rules.finding import Severity, offsets_told
+from rules.finding import Severity, capital, offsets_told
 from rules.words import numbered
 
 LINES: Final = 25
@@ -27,6 +30,7 @@ ROOMS: Final = {"LOST": 4, "WHY": 4, "DO NOW": 10, "NOT SEEN": 2}
 """Lines that a part has for sure; what others leave over is shared."""
 SHARING: Final = ("LOST", "DO NOW", "WHY", "NOT SEEN")
 PERHAPS: Final = "Perhaps"
+NOTHING_LOST: Final = "No records are known to be lost."
 AIMS_SHOWN: Final = 3
 IDS_SHOWN: Final = 4
 
@@ -34,16 +38,17 @@ IDS_SHOWN: Final = 4
 def screen(report: AuditReport, told: Summary, page: Sheet, *, quiet: bool, verbose: bool) -> Iterator[str]:
     """The lines."""
     headline = list(_headline(report, told, page))
+    actions = told.actions if verbose else gates_in_brief(told.actions)
     parts: dict[str, list[tuple[str, str]]] = {
         "LOST": [(PERHAPS if words.startswith(PERHAPS) else "", words) for words in lost_words(told)],
-        "WHY": [("", _why(entry)) for entry in told.incidents],
-        "DO NOW": [(_urgency(action), _action(action, brief=not verbose)) for action in told.actions],
+        "WHY": [("", _why(*cause)) for cause in causes(told.incidents)],
+        "DO NOW": [(_urgency(action), action.told(AIMS_SHOWN)) for action in actions],
         "NOT SEEN": [] if quiet else [("", each.words) for each in told.unseen],
     }
     footer = list(_footer(told, page, verbose=verbose))
     blanks = 1 + bool(footer)
     bodies = {
-        name: [Item(kind, _lines(words, page)) for kind, words in items] for name, items in parts.items() if items
+        name: [Item(kind, list(_forms(words, page))) for kind, words in items] for name, items in parts.items() if items
     }
     rooms = _rooms(bodies, EVERY_LINE if verbose else LINES - len(headline) - len(footer) - blanks)
     yield from headline
@@ -75,8 +80,15 @@ def ruled(report: AuditReport) -> Iterator[str]:
         yield f"by this the run ends with {report.exit_code}"
 
 
-def lost_words(told: Summary) -> Iterator[str]:
-    """How much, of which partitions, and where copies survive; then what may be lost, and what would tell."""
+def lost_words(told: Summary) -> Sequence[str]:
+    """How much, of which partitions, and where copies survive; then what may be lost, and what would tell.
+
+    Who reads of findings is told of losses in any case.
+    """
+    return [*_lost_words(told)] or ([NOTHING_LOST] if told.verdict == "findings" else [])
+
+
+def _lost_words(told: Summary) -> Iterator[str]:
     yield from () if told.lost is None else _lost(told.lost)
     yield from (sentence(gone, f"{history.topic}-{history.partition}") for history, gone in told.unbilled)
     known = told.unbilled or (told.lost is not None and told.lost.for_good)
@@ -88,37 +100,51 @@ def lost_words(told: Summary) -> Iterator[str]:
 
 def _lost(lost: LossTotals) -> Iterator[str]:
     if lost.for_good:
-        yield f"{lost.amount}, {lost.worth}: {where(lost.ranges)}. {lost.copies}"
+        yield f"{capital(lost.amount)}, {lost.worth}{_placed(lost.ranges)}. {lost.copies}"
     if lost.restored:
         seen = all(each.loss.restored_seen for each in lost.restored)
         again = "The log that leads now holds them again" if seen else "Logs tell that a later leader had them still"
         some = "Other records" if lost.for_good else "Records"
         epochs = numbered("epoch", sorted({each.loss.epoch for each in lost.restored}))
-        yield f"{some} of {epochs} were missing for a time: {where(lost.restored)}. {again}."
+        yield f"{some} of {epochs} were missing for a time{_placed(lost.restored)}. {again}."
 
 
-def where(lost: Sequence[LostRange]) -> str:
-    """The lost ranges, or the partitions where those would be many."""
+def _placed(lost: Sequence[LostRange]) -> str:
+    """Behind what was lost: the ranges, or the partitions where those would be many."""
     shown = [f"{r.topic}-{r.partition} {offsets_told(r.loss.start_offset, r.loss.end_offset)}" for r in lost]
     if len(shown) <= AIMS_SHOWN:
-        return ", ".join(shown)
+        return f": {', '.join(shown)}"
     places = tuple(dict.fromkeys((r.cluster_id, r.topic, r.partition) for r in lost))
-    return f"{counted(len(places), 'partition')}, {named_places(places, AIMS_SHOWN)}"
+    return f", in {told_places(places, AIMS_SHOWN)}"
 
 
-def _why(entry: IncidentEntry) -> str:
-    incident = entry.incident
+def _why(incident: Incident, places: Sequence[Place], incidents: int) -> str:
     label = Severity(incident.severity).label.upper()
-    more = f" The same in {named_places(entry.places[1:], AIMS_SHOWN)}." if entry.several else ""
-    rest = f" and {len(entry.ids) - 1} more" if entry.several else ""
+    more = f" The same in {named_places(places[1:], AIMS_SHOWN)}." if incidents > 1 else ""
+    rest = f" and {incidents - 1} more" if incidents > 1 else ""
     return f"{label} {incident.title}{more} ({incident.id}{rest})"
 
 
 class Item(NamedTuple):
-    """Something to be told, in lines; the first of each kind is told in any case, if need be in part."""
+    """Something to be told; the first of each kind is told in any case, if need be in part, and every bar if it can."""
 
     kind: str
-    lines: list[str]
+    forms: list[list[str]]
+    """Its lines: its first sentence alone, its first two, and so on up to all of it."""
+
+    @property
+    def lines(self) -> list[str]:
+        """All of it."""
+        return self.forms[-1]
+
+    @property
+    def bars(self) -> bool:
+        """Whether it says that something must not be done."""
+        return self.lines[0].startswith(GOING["no-go"])
+
+    def within(self, room: int) -> list[str]:
+        """As many whole sentences as there is room for; none where the first is longer."""
+        return next((lines for lines in reversed(self.forms) if len(lines) <= room), [])
 
 
 def _urgency(action: Action) -> str:
@@ -126,9 +152,11 @@ def _urgency(action: Action) -> str:
     return "no-go" if action.kind == "go" else action.kind
 
 
-def _action(action: Action, *, brief: bool) -> str:
-    """What may be done or not is told with its reason where there is room for all: no bar may be left out for it."""
-    return (action.in_brief if brief and action.kind in ("go", "no-go") else action).told(AIMS_SHOWN)
+def _forms(words: str, page: Sheet) -> Iterator[list[str]]:
+    sentences = words.split(". ")
+    for number in range(1, len(sentences)):
+        yield _lines(". ".join(sentences[:number]) + " …", page)
+    yield _lines(words, page)
 
 
 def _lines(words: str, page: Sheet) -> list[str]:
@@ -153,42 +181,72 @@ def _rooms(bodies: dict[str, list[Item]], lines: int) -> dict[str, int]:
 
 def _part(name: str, items: Sequence[Item], room: int, page: Sheet) -> Iterator[str]:
     """A part under its name; items that do not fit are counted."""
-    lines = list(_fitting(items, room))
+    lines = list(_fitting(items, room, page))
     for number, line in enumerate(lines):
         head = name.ljust(MARGIN) if number == 0 else " " * MARGIN
         yield page.paint(head, "strong") + line if number == 0 else head + line
 
 
-def _fitting(items: Sequence[Item], room: int) -> Iterator[str]:
-    """Whole items while they fit, in their order; the first of each kind is told in any case, if need be in part."""
+def _fitting(items: Sequence[Item], room: int, page: Sheet) -> Iterator[str]:
+    """All items; where there is no room, those that must be told, as whole as may be, and others while they fit."""
     if sum(len(item.lines) for item in items) <= room:
         yield from (line for item in items for line in item.lines)
         return
+    told = _told(items, room - 1)
+    if len(told) == len(items):
+        told = _told(items, room)
+    yield from (line for place in sorted(told) for line in told[place])
+    if len(told) < len(items):
+        yield from _lines(_left_out([item for place, item in enumerate(items) if place not in told]), page)
+
+
+def _told(items: Sequence[Item], room: int) -> dict[int, list[str]]:
+    """The lines of each item that is told."""
+    due = _due(items, room)
+    told = {place: items[place].forms[0] for place in due}
+    left = room - sum(map(len, told.values()))
+    if left < 0:
+        return dict(_cut_short(told, room))
+    for place in [*due, *(place for place in range(len(items)) if place not in due)]:
+        before = len(told.get(place, ()))
+        lines = items[place].within(left + before)
+        if not lines:
+            break
+        told[place], left = lines, left + before - len(lines)
+    return told
+
+
+def _due(items: Sequence[Item], room: int) -> list[int]:
+    """Those that must be told: the first of each kind, and what bars something, as far as there is room for it."""
     firsts: dict[str, int] = {}
     for place, item in enumerate(items):
         firsts.setdefault(item.kind, place)
-    told, left = dict(_firsts(items, [*firsts.values()], room - 1)), room - 1
-    left -= sum(map(len, told.values()))
+    due = set(firsts.values())
+    left = room - sum(len(items[place].forms[0]) for place in due)
     for place, item in enumerate(items):
-        if place not in told:
-            if len(item.lines) > left:
-                break
-            told[place], left = item.lines, left - len(item.lines)
-    yield from (line for place in sorted(told) for line in told[place])
-    more = f" and {len(items) - len(told)} more" if len(told) < len(items) else ""
-    yield f"…{more} (-v)"
+        if item.bars and place not in due and len(item.forms[0]) <= left:
+            due.add(place)
+            left -= len(item.forms[0])
+    return sorted(due)
 
 
-def _firsts(items: Sequence[Item], places: Sequence[int], room: int) -> Iterator[tuple[int, list[str]]]:
-    """Items that are to be told together; each leaves the least to those behind it."""
+def _cut_short(told: Mapping[int, list[str]], room: int) -> Iterator[tuple[int, list[str]]]:
+    """Items that are too long together; each leaves the least to those behind it."""
     left = room
-    for number, place in enumerate(places):
-        most = max(1, left - LEAST * (len(places) - number - 1))
-        lines = items[place].lines
-        cut = lines if len(lines) <= most else [*lines[: most - 1], _cut(lines[most - 1])]
+    for number, (place, lines) in enumerate(told.items()):
+        most = max(1, left - LEAST * (len(told) - number - 1))
         if left > 0:
-            yield place, cut
-        left -= len(cut)
+            yield place, lines if len(lines) <= most else [*lines[: most - 1], _cut(lines[most - 1])]
+        left -= min(len(lines), most)
+
+
+def _left_out(items: Sequence[Item]) -> str:
+    """How many there are beside these, and where they stand; what must not be done is counted by itself."""
+    bars = sum(item.bars for item in items)
+    if not bars:
+        return f"… and {len(items)} more (-v)"
+    of_them = f", {bars} of them NO-GO" if len(items) > 1 else ", a NO-GO"
+    return f"… and {len(items)} more{of_them} (-v, or tidemark advise)"
 
 
 def _cut(line: str) -> str:

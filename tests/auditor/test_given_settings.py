@@ -110,6 +110,14 @@ def test_every_command_that_takes_settings_shows_them() -> None:
     assert {"audit", "quality", "find", "timeline", "bundle", "diff"} <= takes
 
 
+@pytest.mark.parametrize("command", ["audit", "timeline", "find", "quality", "diff", "bundle"])
+def test_settings_are_shown_of_a_command_that_is_given_nothing_to_work_on(command: str) -> None:
+    shown = run(command, "--show-settings", TIDEMARK_LOG_DIR="2=b")
+    assert shown.code == 0, shown.err
+    assert "2=b" in shown.out
+    assert run(command).err.startswith("Usage"), "what is missing is still missing without it"
+
+
 @pytest.mark.parametrize(("given", "said"), [("3.9.1", 2), ("2=3.9.1", 1), ("1.1", 0), ("1.1.1", 0)])
 def test_a_release_that_the_logs_deny_is_said(given: str, said: int) -> None:
     told = run("audit", str(SPLIT), "--engine", "local", "--kafka-version", given, "--format", "json").out
@@ -117,4 +125,4 @@ def test_a_release_that_the_logs_deny_is_said(given: str, said: int) -> None:
     assert [(each["given"], each["told"]) for each in denied] == [("3.9.1", "1.1.1")] * said
     shown = " ".join(run("audit", str(SPLIT), "--engine", "local", "--kafka-version", given).out.split())
     who = {0: None, 1: "the log of broker 2 says", 2: "the logs of brokers 1 and 2 say"}[said]
-    assert (f"--kafka-version says 3.9.1, {who} 1.1.1." in shown) == (said > 0)
+    assert (f"--kafka-version says 3.9.1, {who} 1.1.1" in shown) == (said > 0)

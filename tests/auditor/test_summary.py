@@ -21,7 +21,7 @@ from auditor.report.postmortem.document import render as postmortem
 from auditor.report.screen import lost_words
 from auditor.report.summary import LossTotals, Summary, summary
 from auditor.report.summary.folded_findings import blurred, folded
-from auditor.report.summary.perhaps import at_stake
+from auditor.report.summary.perhaps import at_stake, perhaps_lost
 from rules.finding import Finding, Severity, offsets_told, with_last_offsets
 from tests.lab.sample_reports import report_on
 
@@ -131,6 +131,40 @@ def test_what_a_bill_tells_is_not_at_stake_beside_it() -> None:
     assert told("clean_mixed").at_stake is None
 
 
+def test_what_a_bill_counts_as_lost_is_not_perhaps_lost_as_well() -> None:
+    """What these records were worth is open, and the bill says so; that they are gone is not."""
+    report = report_on(SAMPLES / "acks_one_lost")
+    (acknowledged,) = (finding for finding in report.violations if finding.rule == "ACK001")
+    asked = replace(acknowledged, verdict="undecided", blocking=True, message="Undecided: who was told?", end_offset=60)
+    later = replace(asked, end_offset=71)
+    others = replace(asked, brokers=(2,))
+    for question, open_questions in ((asked, ()), (later, (later,)), (others, (others,))):
+        assert perhaps_lost(replace(report, findings=(acknowledged, question))) == open_questions
+
+
+def test_copies_of_partitions_that_are_told_together_are_each_named_by_their_own_path() -> None:
+    copies = [action for action in told("never_rejoined").actions if action.kind == "copy"]
+    for action in copies:
+        named = " ".join(action.names)
+        assert all(f"broker-1/data/{aim.topic}-{aim.partition}" in named for aim in action.aims)
+        assert action.text.endswith(f"They are in {', '.join(action.names)}.")
+    assert max(len(action.aims) for action in copies) > 1
+
+
+def test_nobody_is_told_for_certain_what_was_only_possibly_acknowledged() -> None:
+    report = report_on(SAMPLES / "acks_one_lost")
+    (history,) = (history for history in report.histories if history.losses)
+    (loss,) = history.losses
+    perhaps = tuple(replace(part, worth="possibly acknowledged") for part in loss.portions)
+    open_ = replace(report, histories=(replace(history, losses=(replace(loss, portions=perhaps),)),))
+    sure, unsure = (next(a for a in summary(each).actions if "must write" in a.words) for each in (report, open_))
+    assert (sure.names_are, unsure.names_are) == ("Acknowledged to", "Perhaps acknowledged to")
+    assert unsure.words == f"{sure.words} It is not certain that any of them was acknowledged."
+    assert "20 records possibly acknowledged, offsets 50–69 of epoch 0. Broker 2" in postmortem(open_)
+    told = "20 records, offsets 50–69 of epoch 0: 2 acknowledged but not committed (50, 60), 18 possibly acknowledged"
+    assert told in postmortem(report)
+
+
 def test_an_unclean_election_of_which_nothing_tells_the_cost_may_have_lost_records(tmp_path: Path) -> None:
     report = without_logs("unclean_4x", tmp_path)
     (asked,) = lost_words(summary(report))
@@ -143,7 +177,7 @@ def test_what_the_first_screen_asks_of_losses_the_incident_report_asks_under_its
     shutil.copytree(SAMPLES / "unclean_4x/dump/broker-1/data/pay-0", tmp_path / "broker-1" / "pay-0")
     report = audit(tmp_path, AuditConfig(engine="local"))
     (asked,) = lost_words(summary(report))
-    assert asked == "Perhaps in pay-0: undecided, for one replica is at hand. Add the log of another replica."
+    assert asked == "Perhaps in pay-0: undecided. One replica is at hand. Add the log of another replica."
     impact = postmortem(report).partition("## Impact\n")[2].partition("\n## ")[0]
     assert f"- Perhaps lost{escaped(asked.removeprefix('Perhaps'))}" in impact
 

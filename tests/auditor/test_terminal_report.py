@@ -21,7 +21,7 @@ from auditor.report.screen import lost_words
 from auditor.report.sheet import counted, size
 from auditor.report.summary import summary
 from auditor.report.terminal import render
-from rules.finding import Severity
+from rules.finding import Severity, capital
 from tests.lab.effort import fast_if
 from tests.lab.sample_reports import is_typical, report_on
 
@@ -205,7 +205,7 @@ def test_a_question_that_two_pairs_of_brokers_leave_open_is_asked_once() -> None
     report = audit(SAMPLES / "compaction_race" / "dump", AuditConfig(engine="local", level="quick"))
     assert len(summary(report).perhaps) > 1
     (asked,) = lost_words(summary(report))
-    assert asked.startswith("Perhaps in kv-0: undecided, for their batches differ as cleaning or conversion lets them")
+    assert asked.startswith("Perhaps in kv-0: undecided. Their batches differ as cleaning or conversion lets them")
 
 
 EVERY = [*CASES, SAMPLES / "dump_log_text", SAMPLES / "metadata_snapshots"]
@@ -217,18 +217,17 @@ def test_every_first_screen_decides(case: Path) -> None:
     report = report_on(case) if (case / "dump").is_dir() else audit(case, AuditConfig(engine="local"))
     known, (parts, footer) = summary(report), told_within(report)
     assert render(report).startswith(report.verdict.upper())
-    lost = known.lost or known.at_stake or known.perhaps
-    there = {"LOST": lost, "WHY": known.incidents, "DO NOW": known.actions, "NOT SEEN": known.unseen}
+    there = {"LOST": lost_words(known), "WHY": known.incidents, "DO NOW": known.actions, "NOT SEEN": known.unseen}
     assert [name for name in parts if name in there] == [name for name, told in there.items() if told]
     if known.lost is not None and known.lost.for_good:
-        assert parts["LOST"].startswith(f"{known.lost.amount}, {known.lost.worth}: ")
+        assert parts["LOST"].startswith(capital(f"{known.lost.amount}, {known.lost.worth}"))
     for name, items in (("WHY", known.incidents), ("DO NOW", known.actions), ("NOT SEEN", known.unseen)):
-        more = re.search(r"…(?: and (\d+) more)? \(-v\)$", parts.get(name, ""))
+        more = re.search(r"…(?: and (\d+) more.*)? \(-v.*\)$", parts.get(name, ""))
         assert more is None or int(more[1] or 0) < len(items)
     if known.incidents:
         cause = known.incidents[0].incident
         assert parts["WHY"].startswith(Severity(cause.severity).label.upper())
-        assert cause.id in parts["WHY"] or parts["WHY"].endswith("(-v)")
+        assert cause.id in parts["WHY"] or parts["WHY"].endswith("…") or "… and" in parts["WHY"]
         assert any(entry.ids[0] in footer for entry in known.incidents[0].entries)
     assert footer.endswith("-v.")
     kinds = dict.fromkeys(action.kind for action in known.actions)
@@ -237,6 +236,33 @@ def test_every_first_screen_decides(case: Path) -> None:
     barred = [action.words for action in known.actions if action.kind == "no-go"]
     told = [words for words in barred if words[:25] in parts["DO NOW"]]
     assert " GO: " not in f" {parts.get('DO NOW', '')}" or told == barred, "what is free stands last"
+
+
+def test_bars_that_have_no_room_are_counted_with_where_they_stand() -> None:
+    report = report_on(SAMPLES / "never_rejoined")
+    barred = [action for action in summary(report).actions if action.kind == "no-go"]
+    many = replace(report, advice=tuple(replace(p, topic=f"t{n}") for n in range(4) for p in report.advice))
+    _, (parts, _) = summary(many), told_within(many)
+    shown = parts["DO NOW"].count("NO-GO: ")
+    assert shown > 1
+    (left,) = re.findall(r"… and \d+ more, (?:(\d+) of them|a) NO-GO \(-v, or tidemark advise\)$", parts["DO NOW"])
+    assert int(left or 1) + shown >= len(barred)
+
+
+def test_equal_bars_of_several_partitions_are_one_though_their_reasons_differ() -> None:
+    report = report_on(SAMPLES / "never_rejoined")
+    for verbose in (False, True):
+        text = " ".join(render(report, verbose=verbose).partition("\n\n")[2].partition("\n\n")[0].split())
+        bars = re.findall(r"NO-GO: .*?(?= NO-GO: | GO: | \S+ offsets? \d)", text)
+        assert len(bars) == len(set(bars)) > 1
+
+
+def test_no_part_is_cut_inside_a_sentence_while_there_is_room_for_the_whole_of_it() -> None:
+    """What was lost, in which partitions and who still has it is whole on every screen of 80 columns."""
+    for case in CASES:
+        known, (parts, _) = summary(report_on(case)), told_within(report_on(case))
+        if known.lost is not None and known.lost.for_good:
+            assert lost_words(known)[0] in parts["LOST"]
 
 
 def test_a_large_incident_still_fits_the_first_screen_and_v_tells_each_finding() -> None:

@@ -109,7 +109,7 @@ def page_values(report: AuditReport) -> Mapping[str, object]:
         "told": told,
         "extent": extent(report, told),
         "read": read_of(report),
-        "lost": tuple(lost_words(told)),
+        "lost": lost_words(told),
         "doubts": tuple(doubts(report)) if report.verdict == "unknown" else (),
         "ruled": tuple(ruled(report)),
         "sections": drawn,

@@ -8,7 +8,7 @@ from typing import Final
 from auditor.report.markdown import text
 from auditor.report.model import AuditReport
 from auditor.report.postmortem.parts import capped
-from auditor.report.summary.actions import Action
+from auditor.report.summary.action import Action
 from auditor.report.summary.actions import actions as summed_up
 
 ACTIONS_SHOWN: Final = 16

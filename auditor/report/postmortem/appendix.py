@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from auditor.report.bill import sentence, span
+from auditor.report.bill import sentence
 from auditor.report.markdown import code, text
 from auditor.report.model import AuditReport
 from auditor.report.postmortem.availability import over_time
@@ -15,6 +15,7 @@ from auditor.report.postmortem.protocols import one
 from auditor.report.postmortem.timeline import whole_timelines
 from auditor.report.unbilled import sentence as in_words
 from auditor.report.unbilled import unbilled
+from auditor.report.worths import span
 
 
 def appendix(report: AuditReport) -> Iterator[str]:

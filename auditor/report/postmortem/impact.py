@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from auditor.report.bill import acknowledged, answered, details, moment, span, who_led
+from auditor.report.bill import answered, details, moment, who_led
 from auditor.report.markdown import text
 from auditor.report.model import AuditReport, Loss, PlacedHistory
 from auditor.report.named_places import told_places
 from auditor.report.postmortem.parts import billed, capped, place, places, shortened
 from auditor.report.sheet import counted
 from auditor.report.summary.folded_findings import folded
-from auditor.report.summary.perhaps import at_stake, perhaps_words
+from auditor.report.summary.perhaps import at_stake, perhaps_lost, perhaps_words
 from auditor.report.unbilled import sentence, unbilled
+from auditor.report.worths import acknowledged, acknowledged_in_all, span, surely_acknowledged
 
 COLUMNS: Final = (
     "partition", "offsets", "certainly committed", "acknowledged", "lost in the change", "reused", "still on disk of",
@@ -49,7 +50,7 @@ def _perhaps(report: AuditReport) -> Iterator[str]:
     """What may be lost by findings and by open questions, as the first screen tells it."""
     stake = at_stake(report)
     told = [] if stake is None else [f"Perhaps lost: {stake.words}"]
-    told += [f"Perhaps lost in {words}" for words in perhaps_words(folded(report.perhaps_lost))]
+    told += [f"Perhaps lost in {words}" for words in perhaps_words(folded(perhaps_lost(report)))]
     yield from (f"- {text(words)}" for words in told[:ROWS_SHOWN])
     yield from capped(len(told), "possible loss", ROWS_SHOWN)
 
@@ -74,8 +75,8 @@ def _shape(loss: Loss) -> object:
     whole = loss.standing == ((loss.start_offset, loss.end_offset),)
     reign = (loss.epoch, loss.leader, loss.next_epoch, loss.next_leader, loss.again)
     known = (loss.end_known, loss.searched, loss.unsearched, loss.unread, loss.restored, loss.restored_seen)
-    answers = " at least" in acknowledged(loss), acknowledged(loss) == "none"
-    return reign, committed, holders, whole, known, answers, loss.reused_end > loss.start_offset, loss.reused_epochs
+    worths = frozenset(portion.worth for portion in loss.portions)
+    return reign, committed, holders, whole, known, worths, loss.reused_end > loss.start_offset, loss.reused_epochs
 
 
 def table(rows: Sequence[str]) -> Iterator[str]:
@@ -110,14 +111,12 @@ def _sum(together: Sequence[Billed]) -> tuple[str, ...]:
     losses = [loss for _, loss in together]
     offsets = sum(loss.offsets for loss in losses)
     committed = sum(max(0, loss.committed_end - loss.start_offset) for loss in losses)
-    surely = sum(max(0, max(loss.acknowledged_end, loss.committed_end) - loss.start_offset) for loss in losses)
     reused = sum(max(0, loss.reused_end - loss.start_offset) for loss in losses)
-    answers = "" if "at least" not in acknowledged(losses[0]) else "at least "
     return (
         places(history for history, _ in together),
         f"{offsets} in {counted(len(losses), 'range')}",
         str(committed) if committed else "none",
-        f"{answers}{surely}" if surely else "none",
+        acknowledged_in_all(losses),
         str(reused) if reused else "none",
         _held(losses),
     )
@@ -173,5 +172,6 @@ def _told_of(loss: Loss) -> Iterator[str]:
     first, last = moment(loss.first_time), moment(loss.last_time)
     if first and last:
         when = f"at {first}" if first == last else f"between {first} and {last}"
-        yield f"acknowledged {when} ({loss.clock or 'unknown'}'s clock, {answered(loss.answers, loss)})"
+        perhaps = "" if surely_acknowledged(loss) else "perhaps "
+        yield f"{perhaps}acknowledged {when} ({loss.clock or 'unknown'}'s clock, {answered(loss.answers, loss)})"
     yield f"offset {loss.end_offset - 1} is the last of them because {loss.because}"

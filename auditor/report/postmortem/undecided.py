@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from auditor.report.alike import alike_points
-from auditor.report.bill import span
 from auditor.report.markdown import code, text
 from auditor.report.model import AuditReport, Loss, PlacedAdvice
 from auditor.report.named_places import named_places
@@ -14,6 +13,7 @@ from auditor.report.postmortem.impact import equal_losses
 from auditor.report.postmortem.parts import about, billed, place, places
 from auditor.report.sheet import counted
 from auditor.report.summary.folded_findings import folded
+from auditor.report.worths import span
 
 MOST: Final = 8
 """Of one kind; the rest is counted."""

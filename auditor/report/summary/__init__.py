@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from auditor.report.summary.actions import Action
+from auditor.report.summary.action import Action
 from auditor.report.summary.conclusion import Summary, summary
 from auditor.report.summary.folded_findings import FoldedFinding, Spot
 from auditor.report.summary.incidents import IncidentEntry

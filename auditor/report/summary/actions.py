@@ -2,97 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Final, Literal
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from auditor.report.bill import client_name, perhaps_held
 from auditor.report.model import AuditReport, Loss, PlacedAdvice, PlacedHistory, gate_words, told_gates
-from auditor.report.named_places import named_places
 from auditor.report.placed import Place
+from auditor.report.summary.action import Action, Aim, Kind, joined
 from auditor.report.summary.copies import copies
 from auditor.report.summary.folded_findings import blurred
 from auditor.report.unbilled import to_do
-from rules.finding import NO_WHOLE_COPY, Finding, Severity, offsets_told
-from rules.words import any_of, numbered
+from auditor.report.worths import surely_acknowledged
+from rules.finding import NO_WHOLE_COPY, Finding, Severity
+from rules.words import any_of
 
-Kind = Literal["no-go", "copy", "unknown", "act", "go"]
 ORDER: Final[tuple[Kind, ...]] = ("copy", "no-go", "act", "unknown", "go")
-NAMED: Final = 8
 GROUPS_ARE: Final = "The groups are"
-GOING: Final = {"go": "GO: ", "no-go": "NO-GO: ", "unknown": "UNKNOWN: "}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Aim:
-    """The partition and the offsets that an action is about."""
-
-    cluster_id: str | None
-    topic: str | None
-    partition: int | None
-    start_offset: int | None = None
-    end_offset: int | None = None
-    brokers: tuple[int, ...] = ()
-    """Whose replicas are meant, where that is to be said."""
-
-    @property
-    def place(self) -> Place:
-        """The partition."""
-        return self.cluster_id, self.topic, self.partition
-
-    @property
-    def words(self) -> str:
-        """The partition and its offsets as people say them."""
-        name = "the whole dump" if self.topic is None else f"{self.topic}-{self.partition}"
-        whose = f" on {numbered('broker', self.brokers)}" if self.brokers else ""
-        if self.start_offset is None or self.end_offset is None:
-            return f"{name}{whose}"
-        return f"{name} {offsets_told(self.start_offset, self.end_offset)}{whose}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Action:
-    """Something that people may do, must do, or must not do."""
-
-    kind: Kind
-    words: str
-    """What to do and why, in sentences that name no partition."""
-    first: str
-    """What comes before it; empty where nothing does."""
-    aims: tuple[Aim, ...]
-    """Everywhere it is to be done; the words are those of the first."""
-    names: tuple[str, ...] = ()
-    """Clients or groups that it concerns, as they call themselves."""
-    names_are: str = ""
-    """What is known of these."""
-    findings: tuple[str, ...] = ()
-    """The findings that call for it, where some do."""
-    numbers_differ: bool = False
-    """Whether other partitions have other numbers in the words."""
-
-    @property
-    def is_gate(self) -> bool:
-        """Whether it is about what may be done, not about who must do something."""
-        return self.kind in GOING
-
-    @property
-    def text(self) -> str:
-        """The words with the first of the names, and with what comes first."""
-        names = f" {self.names_are} {_named(self.names)}." if self.names else ""
-        of_the_first = " The numbers are those of the first." if self.numbers_differ else ""
-        return f"{self.words}{names}{f' First {self.first}.' if self.first else ''}{of_the_first}"
-
-    @property
-    def in_brief(self) -> Action:
-        """The same without its reasons: what comes of it in one sentence."""
-        head, stop, _ = self.words.partition(". ")
-        return replace(self, words=f"{head}." if stop else self.words)
-
-    def told(self, most: int) -> str:
-        """The same with its place; of many partitions so many are named."""
-        aims = [aim.words for aim in self.aims]
-        where = ", ".join(aims) if len(aims) <= most else named_places([aim.place for aim in self.aims], most)
-        return f"{GOING[self.kind]}{self.text} ({where})" if self.is_gate else f"{where}: {self.text}"
+_GROUPS: Final = {
+    "beyond the log end": (
+        "Consumer groups that committed an offset beyond the log end need a new one."
+        " Set it back to the first of these offsets, or auto.offset.reset decides."
+    ),
+    "in the cut epoch": (
+        "Consumer groups that committed an offset of the lost epoch need a new one."
+        " Set it back to the first of these offsets."
+    ),
+    "among the cut offsets": (
+        "Consumer groups that committed one of these offsets may need another."
+        " Find out which records they read, the lost ones or those there now."
+    ),
+}
+"""What groups need, by where they stand after the loss."""
 
 
 def actions(report: AuditReport) -> tuple[Action, ...]:
@@ -106,17 +46,8 @@ def actions(report: AuditReport) -> tuple[Action, ...]:
     for action in told:
         words = blurred(action.words), blurred(action.first)
         alike.setdefault((action.kind, *words, action.names_are), []).append(action)
-    together = [_joined(own) for own in alike.values()]
+    together = [joined(own) for own in alike.values()]
     return tuple(sorted(together, key=lambda action: ORDER.index(action.kind)))
-
-
-def _joined(alike: Sequence[Action]) -> Action:
-    first = alike[0]
-    aims = tuple(dict.fromkeys(aim for action in alike for aim in action.aims))
-    names = tuple(dict.fromkeys(name for action in alike for name in action.names))
-    findings = tuple(dict.fromkeys(finding for action in alike for finding in action.findings))
-    differ = any((action.words, action.first) != (first.words, first.first) for action in alike)
-    return replace(first, aims=aims, names=names, findings=findings, numbers_differ=differ)
 
 
 def _gates(placed: PlacedAdvice, report: AuditReport) -> Iterator[Action]:
@@ -141,9 +72,9 @@ def _after(history: PlacedHistory, report: AuditReport) -> Iterator[Action]:
 
 
 def _of_loss(history: PlacedHistory, loss: Loss, report: AuditReport) -> Iterator[Action]:
-    for words, ranges in copies(history, loss, report):
+    for words, where, ranges in copies(history, loss, report):
         aims = tuple(_aim(history, start, end) for start, end in ranges)
-        yield Action(kind="copy", words=words, first="", aims=aims)
+        yield Action(kind="copy", words=words, first="", aims=aims, names=(where,), names_are="They are in")
     aim = _aim(history, loss.start_offset, loss.end_offset)
     yield Action(
         kind="act",
@@ -151,18 +82,20 @@ def _of_loss(history: PlacedHistory, loss: Loss, report: AuditReport) -> Iterato
         first="",
         aims=(aim,),
         names=tuple(client_name(client.client_id) for client in loss.clients),
-        names_are="Acknowledged to",
+        names_are="Acknowledged to" if surely_acknowledged(loss) else "Perhaps acknowledged to",
     )
     yield from _consumers(history, loss)
 
 
 def _written_again(loss: Loss) -> str:
     """Who writes lost records again; where copies stand there is a choice, and both would write them twice."""
+    perhaps = "" if surely_acknowledged(loss) else " It is not certain that any of them was acknowledged."
     if loss.standing == ((loss.start_offset, loss.end_offset),):
-        return "Either producers write the acknowledged records again, or you do from the copies."
+        return f"Either producers write the acknowledged records again, or you do from the copies.{perhaps}"
     if loss.standing:
-        return "Producers must write the acknowledged records again, but not those that you write from copies."
-    return "Producers must write the acknowledged records again."
+        what = "Producers must write the acknowledged records again, but not those that you write from copies."
+        return f"{what}{perhaps}"
+    return f"Producers must write the acknowledged records again.{perhaps}"
 
 
 def _aim(history: PlacedHistory, start: int, end: int) -> Aim:
@@ -186,22 +119,11 @@ def _consumers(history: PlacedHistory, loss: Loss) -> Iterator[Action]:
             names=tuple(client_name(reader.client_id) for reader in loss.readers),
             names_are="Served to",
         )
-    asked = {
-        "beyond the log end": "Set it back to the first of these offsets, or auto.offset.reset decides",
-        "in the cut epoch": "Set it back to the first of these offsets",
-        "among the cut offsets": "Find out which records they read, the lost ones or those there now",
-    }
-    for standing, what in asked.items():
+    for standing, words in _GROUPS.items():
         groups = tuple(group.group for group in loss.groups if group.standing == standing)
         if groups:
-            words = f"Consumer groups whose committed offset is {standing} need a new one. {what}."
             aim = _aim(history, loss.start_offset, loss.end_offset)
             yield Action(kind="act", words=words, first="", aims=(aim,), names=groups, names_are=GROUPS_ARE)
-
-
-def _named(words: Sequence[str]) -> str:
-    more = f" and {len(words) - NAMED} more" if len(words) > NAMED else ""
-    return ", ".join(words[:NAMED]) + more
 
 
 def _of_findings(report: AuditReport) -> Iterator[Action]:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from auditor.report.model import AuditReport, PlacedHistory, Unbilled
 from auditor.report.sheet import counted, percent, size
-from auditor.report.summary.actions import Action, actions
+from auditor.report.summary.action import Action
+from auditor.report.summary.actions import actions
 from auditor.report.summary.folded_findings import FoldedFinding, folded
 from auditor.report.summary.incidents import IncidentEntry, incident_entries
-from auditor.report.summary.perhaps import AtStake, at_stake
+from auditor.report.summary.perhaps import AtStake, at_stake, perhaps_lost
 from auditor.report.summary.totals import LossTotals, totals
 from auditor.report.summary.unseen import Unseen, unseen
 from auditor.report.unbilled import unbilled
@@ -64,7 +65,7 @@ def summary(report: AuditReport) -> Summary:
         replicas=len(_replicas(report, told)),
         lost=totals(report.histories),
         at_stake=at_stake(report),
-        perhaps=folded(report.perhaps_lost),
+        perhaps=folded(perhaps_lost(report)),
         unbilled=tuple(unbilled(report)),
         incidents=incident_entries(report),
         loose=folded(sorted(loose, key=lambda finding: (not finding.blocking, -finding.severity))),

@@ -17,28 +17,34 @@ _FATE: Final = {
 }
 
 
-def copies(history: PlacedHistory, loss: Loss, report: AuditReport) -> Iterator[tuple[str, list[tuple[int, int]]]]:
-    """Each copy in words, with the ranges that it holds; deleted files of one folder are one copy."""
+def copies(history: PlacedHistory, loss: Loss, report: AuditReport) -> Iterator[tuple[str, str, list[tuple[int, int]]]]:
+    """What is to be done with each copy, where it lies, and the ranges that it holds.
+
+    Deleted files of one folder are one copy.
+    """
     held: dict[tuple[int, str, str], list[Survivor]] = {}
     for survivor in loss.survivors:
         held.setdefault((survivor.broker, survivor.kind, _folder(survivor)), []).append(survivor)
     for own in held.values():
-        yield _words(history, own, report), _joint(own)
+        yield _words(history, own[0], report), _where(own), _joint(own)
 
 
 def _folder(survivor: Survivor) -> str:
     return survivor.path.rpartition("/")[0] if survivor.kind == "deleted file" else survivor.path
 
 
-def _words(history: PlacedHistory, held: Sequence[Survivor], report: AuditReport) -> str:
-    """Where the copy is and until when: a start that cuts none of it does not end it, an election may."""
-    first = held[0]
-    broker, kind = f"broker {first.broker}", "" if first.kind == "replica" else f"{first.kind} "
-    more = f" and {counted(len(held) - 1, 'file')} beside it" if len(held) > 1 else ""
-    where = f"{broker} ({kind}{first.path}{more})"
+def _words(history: PlacedHistory, first: Survivor, report: AuditReport) -> str:
+    """Whose copy it is and until when: a start that cuts none of it does not end it, an election may."""
+    broker, kind = f"broker {first.broker}", "" if first.kind == "replica" else f" ({first.kind})"
     if first.kind == "replica" and _may_start(history, first.broker, report):
-        return f"Copy these records from {where} before any election. A restart of {broker} alone keeps them."
-    return f"Copy these records from {where} before {broker} starts. {_FATE[first.kind]}"
+        return f"Copy these records from {broker} before any election. A restart of {broker} alone keeps them."
+    return f"Copy these records from {broker}{kind} before {broker} starts. {_FATE[first.kind]}"
+
+
+def _where(held: Sequence[Survivor]) -> str:
+    """Its path in the dump."""
+    more = f" and {counted(len(held) - 1, 'file')} beside it" if len(held) > 1 else ""
+    return f"{held[0].path}{more}"
 
 
 def _joint(held: Sequence[Survivor]) -> list[tuple[int, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from auditor.report.model import AuditReport, Incident, PlacedHistory
@@ -47,6 +47,33 @@ def incident_entries(report: AuditReport) -> tuple[IncidentEntry, ...]:
     return tuple(_entry(together, by_id, histories) for together in alike.values())
 
 
+def causes(entries: Iterable[IncidentEntry]) -> list[tuple[Incident, tuple[Place, ...], int]]:
+    """Each cause once: the first incident of it, where it struck, and in how many incidents.
+
+    Incidents of one cause may differ in what followed from it.
+    """
+    alike: dict[object, list[IncidentEntry]] = {}
+    for entry in entries:
+        own = entry.incident
+        alone = own.scope != "partition"
+        alike.setdefault(own.id if alone else (own.severity, _words(own)), []).append(entry)
+    return [
+        (
+            own[0].incident,
+            tuple(dict.fromkeys(place for entry in own for place in entry.places)),
+            sum(len(entry.ids) for entry in own),
+        )
+        for own in alike.values()
+    ]
+
+
+def _words(incident: Incident) -> str:
+    """Its title without its partition and its numbers."""
+    named = {f"{topic}-{partition}" for _, topic, partition in incident.places}
+    head, _, rest = incident.title.partition(": ")
+    return blurred(rest if head in named else incident.title)
+
+
 def _owners(report: AuditReport) -> Iterator[tuple[Place, str]]:
     """The incident to which a partition's losses are billed: its own, before one of a disk that touches it."""
     for incident in sorted(report.incidents, key=lambda incident: incident.scope != "broker"):
@@ -58,7 +85,7 @@ def _shape(incident: Incident, own: Sequence[Finding]) -> object:
     if incident.scope != "partition":
         return incident.id
     depths = {step.finding: step.depth for step in incident.steps}
-    return incident.severity, blurred(incident.title.split(":")[-1]), tuple(
+    return incident.severity, _words(incident), tuple(
         (depths.get(finding.id, 0), *shape(finding)) for finding in own
     )
 

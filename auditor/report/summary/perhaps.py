@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,7 +11,7 @@ from auditor.report.named_places import named_places, told_places
 from auditor.report.placed import Place
 from auditor.report.sheet import counted
 from auditor.report.summary.folded_findings import FoldedFinding, folded
-from rules.finding import Severity
+from rules.finding import Finding, Severity, capital
 
 PLACES_SHOWN: Final = 3
 Ranges = dict[Place, list[tuple[int, int]]]
@@ -40,8 +40,7 @@ def at_stake(report: AuditReport) -> AtStake | None:
     for finding in report.violations:
         meant = report.bearing(finding).records
         if meant is not None and not meant.gone and finding.severity >= Severity.HIGH:
-            place = (finding.cluster_id, finding.topic, finding.partition)
-            found.setdefault(place, []).append((finding.start_offset or 0, finding.end_offset or 0))
+            found.setdefault(_place(finding), []).append((finding.start_offset or 0, finding.end_offset or 0))
     billed: Ranges = {}
     for history in report.histories:
         own = [(loss.start_offset, loss.end_offset) for loss in history.losses if loss.matters]
@@ -65,13 +64,53 @@ def _offsets(ranges: Sequence[tuple[int, int]]) -> int:
     return many
 
 
+def perhaps_lost(report: AuditReport) -> tuple[Finding, ...]:
+    """Open questions whether more is lost than is billed, and findings by which some may be that no bill counts."""
+    left_out = {(h.cluster_id, h.topic, h.partition, loss.next_epoch) for h in report.histories for loss in h.losses}
+    return tuple(f for f in report.findings if _asks(f, report) or _uncounted(f, report, left_out))
+
+
+def _asks(finding: Finding, report: AuditReport) -> bool:
+    """Whether it is open if records are lost, and not only what lost ones were worth, which their bill tells."""
+    return finding.blocking and report.bearing(finding).records is not None and not _counted_lost(finding, report)
+
+
+def _counted_lost(finding: Finding, report: AuditReport) -> bool:
+    """Whether a bill counts all of these offsets as lost for good since the same leader's time."""
+    start, end = finding.start_offset, finding.end_offset
+    return (start is not None and end is not None and start < end) and any(
+        loss.matters and not loss.restored and loss.start_offset <= start and end <= loss.end_offset
+        for history in report.histories
+        if (history.cluster_id, history.topic, history.partition) == _place(finding)
+        for loss in history.losses
+        if loss.leader in finding.brokers
+    )
+
+
+def _uncounted(finding: Finding, report: AuditReport, left_out: Container[object]) -> bool:
+    if finding.verdict != "violated" or not (fact := report.bearing(finding).uncounted):
+        return False
+    told = finding.values()
+    return told.get(fact) is True and (*_place(finding), told.get("epoch")) not in left_out
+
+
+def _place(finding: Finding) -> Place:
+    return finding.cluster_id, finding.topic, finding.partition
+
+
 def perhaps_words(entries: Iterable[FoldedFinding]) -> Iterator[str]:
     """Where, what is open, and what would tell; once, though two pairs of brokers may leave the same question open."""
     asked: dict[str, list[Place]] = {}
     for entry in entries:
-        words = entry.finding.message.replace("Undecided: ", "undecided, for ", 1)
+        words = _undecided(entry.finding.message)
         asked.setdefault(words, []).extend(spot.place for spot in entry.spots)
     yield from (f"{named_places(places, PLACES_SHOWN)}: {words}" for words, places in asked.items())
+
+
+def _undecided(message: str) -> str:
+    """An open question behind the name of its partitions."""
+    head, asked, rest = message.partition("Undecided: ")
+    return f"undecided. {capital(rest)}" if asked and not head else message
 
 
 def beside_the_advice(report: AuditReport) -> Iterator[str]:
@@ -84,7 +123,7 @@ def beside_the_advice(report: AuditReport) -> Iterator[str]:
     }
     others = (
         f
-        for f in report.perhaps_lost
+        for f in perhaps_lost(report)
         if (f.cluster_id, f.topic, f.partition, f.start_offset, f.end_offset) not in told
     )
     yield from perhaps_words(folded(others))

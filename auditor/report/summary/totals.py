@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from auditor.report.model import Loss, PlacedHistory
 from auditor.report.sheet import counted
+from auditor.report.worths import PERHAPS, held_by_none, worths_counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,16 +75,14 @@ class LossTotals:
     @property
     def worth(self) -> str:
         """Who had been told that they were written, in words."""
-        kinds = (
-            (self.committed, "committed"),
-            (self.acknowledged, "acknowledged but not committed"),
-            (self.possibly_acknowledged, "possibly acknowledged"),
-            (self.never_committed, "never committed"),
+        return worths_counted(
+            {
+                "committed": self.committed,
+                "acknowledged": self.acknowledged,
+                PERHAPS: self.possibly_acknowledged,
+                "never committed": self.never_committed,
+            }
         )
-        parts = [(number, word) for number, word in kinds if number]
-        if len(parts) == 1:
-            return f"all {parts[0][1]}" if self.offsets > 1 else parts[0][1]
-        return ", ".join(f"{number} {word}" for number, word in parts)
 
     @property
     def copies(self) -> str:
@@ -107,7 +106,7 @@ class LossTotals:
         if self.unsearched == self.offsets:
             return "No copy was found. Not every disk that may hold one was read whole."
         partly = f" {counted(self.unsearched, 'offset')} could not be searched for whole." if self.unsearched else ""
-        return f"No broker in this dump still has them.{partly}"
+        return f"{held_by_none(self.offsets)}{partly}"
 
 
 def _held(holder: SurvivorHolder) -> str:

@@ -1,0 +1,112 @@
+"""One thing that people may do, must do, or must not do: its words, its partitions, and how alike ones are one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from auditor.report.named_places import named_places
+from auditor.report.placed import Place
+from rules.finding import offsets_told
+from rules.words import numbered
+
+Kind = Literal["no-go", "copy", "unknown", "act", "go"]
+NAMED: Final = 8
+GOING: Final = {"go": "GO: ", "no-go": "NO-GO: ", "unknown": "UNKNOWN: "}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aim:
+    """The partition and the offsets that an action is about."""
+
+    cluster_id: str | None
+    topic: str | None
+    partition: int | None
+    start_offset: int | None = None
+    end_offset: int | None = None
+    brokers: tuple[int, ...] = ()
+    """Whose replicas are meant, where that is to be said."""
+
+    @property
+    def place(self) -> Place:
+        """The partition."""
+        return self.cluster_id, self.topic, self.partition
+
+    @property
+    def words(self) -> str:
+        """The partition and its offsets as people say them."""
+        name = "the whole dump" if self.topic is None else f"{self.topic}-{self.partition}"
+        whose = f" on {numbered('broker', self.brokers)}" if self.brokers else ""
+        if self.start_offset is None or self.end_offset is None:
+            return f"{name}{whose}"
+        return f"{name} {offsets_told(self.start_offset, self.end_offset)}{whose}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """Something that people may do, must do, or must not do."""
+
+    kind: Kind
+    words: str
+    """What to do and why, in sentences that name no partition."""
+    first: str
+    """What comes before it; empty where nothing does."""
+    aims: tuple[Aim, ...]
+    """Everywhere it is to be done; the words are those of the first."""
+    names: tuple[str, ...] = ()
+    """Clients or groups that it concerns, as they call themselves."""
+    names_are: str = ""
+    """What is known of these."""
+    findings: tuple[str, ...] = ()
+    """The findings that call for it, where some do."""
+    numbers_differ: bool = False
+    """Whether other partitions have other numbers in the words."""
+
+    @property
+    def is_gate(self) -> bool:
+        """Whether it is about what may be done, not about who must do something."""
+        return self.kind in GOING
+
+    @property
+    def text(self) -> str:
+        """The words with the first of the names, and with what comes first."""
+        names = f" {self.names_are} {_named(self.names)}." if self.names else ""
+        of_the_first = " The numbers are those of the first." if self.numbers_differ else ""
+        return f"{self.words}{names}{f' First {self.first}.' if self.first else ''}{of_the_first}"
+
+    @property
+    def in_brief(self) -> Action:
+        """The same without its reasons: what comes of it in one sentence."""
+        head, stop, _ = self.words.partition(". ")
+        return replace(self, words=f"{head}." if stop else self.words)
+
+    def told(self, most: int) -> str:
+        """The same with its place; of many partitions so many are named."""
+        aims = [aim.words for aim in self.aims]
+        where = ", ".join(aims) if len(aims) <= most else named_places([aim.place for aim in self.aims], most)
+        return f"{GOING[self.kind]}{self.text} ({where})" if self.is_gate else f"{where}: {self.text}"
+
+
+def gates_in_brief(told: Sequence[Action]) -> list[Action]:
+    """The same; of what may be done or not, what comes of it in one sentence, once for all that say it."""
+    alike: dict[object, list[Action]] = {}
+    for action in told:
+        brief = action.in_brief if action.kind in ("go", "no-go") else action
+        alike.setdefault((brief.kind, brief.words, brief.first) if action.is_gate else action, []).append(brief)
+    return [joined(own) for own in alike.values()]
+
+
+def joined(alike: Sequence[Action]) -> Action:
+    """Alike ones as one, in the words of the first."""
+    first = alike[0]
+    aims = tuple(dict.fromkeys(aim for action in alike for aim in action.aims))
+    names = tuple(dict.fromkeys(name for action in alike for name in action.names))
+    findings = tuple(dict.fromkeys(finding for action in alike for finding in action.findings))
+    differ = any((each.words, each.first) != (first.words, first.first) or each.numbers_differ for each in alike)
+    return replace(first, aims=aims, names=names, findings=findings, numbers_differ=differ)
+
+
+def _named(words: Sequence[str]) -> str:
+    more = f" and {len(words) - NAMED} more" if len(words) > NAMED else ""
+    return ", ".join(words[:NAMED]) + more
