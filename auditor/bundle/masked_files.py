@@ -37,7 +37,7 @@ class Places:
 
     asked: frozenset[Place]
     lines: AskedLines | None
-    """The requests that speak of their topics; null where logs keep what they say of other partitions."""
+    """The requests that speak of them; null where logs keep what they say of other partitions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,13 +69,14 @@ def write_masked(
 
 
 def asked_lines(root: Path, inventory: Inventory, asked: frozenset[Place]) -> AskedLines | None:
-    """The requests that speak of the partitions' topics, in all request logs; null where any may."""
+    """The requests that speak of the partitions, in all request logs; null where any may."""
     topics = {topic for topic, _ in asked if topic is not None}
-    if not topics or any(topic is None for topic, _ in asked):
+    numbers = {number for _, number in asked if number is not None}
+    if not asked or any(None in place for place in asked):
         return None
     ids = {replica.origin.topic_id or "" for replica in inventory.replicas if replica.origin.topic in topics} - {""}
     logs = (file.origin.source for file in inventory.files if file.kind == "request-log")
-    return asked_of(topics | ids, (_text(root, source) for source in logs))
+    return asked_of(topics | ids, numbers, (_text(root, source) for source in logs))
 
 
 def _text(root: Path, source: str) -> bytes:

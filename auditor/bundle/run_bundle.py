@@ -44,7 +44,7 @@ MEANING: Final = (
     "away, the rest are zeros. Packed batches are written anew, unpacked and cut to the same length. Checksums "
     "that held hold again; those that failed fail by the same bits. Names of clients, of their libraries, of groups "
     "and of principals are masked too. So are lines of logs that no rule reads, lines of brokers' logs that speak of "
-    "other partitions alone, and requests for other topics alone, unless the findings need these lines. Names of "
+    "other partitions alone, and requests for these, unless the findings need these lines. Names of "
     "topics, hosts and brokers, offsets, epochs and times stand as they were."
 )
 

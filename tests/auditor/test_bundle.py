@@ -18,17 +18,16 @@ from test_text_dumps import printed
 from auditor.bundle.asked_lines import asked_of
 from auditor.bundle.dumped import masked_dump_text
 from auditor.bundle.masked_logs import masked_broker_log, masked_request_log
-from auditor.bundle.masking import is_kept_setting, metadata_value, new_mask
+from auditor.bundle.masking import new_mask
 from auditor.bundle.packed import repacked
 from parsers.dump_text import read_dump_text
-from parsers.metadata_log.decode import decode_value
 from parsers.provenance import Origin
 from parsers.records import BATCH_LIMIT
 from parsers.records.contents import decode_contents
+from parsers.request_log import read_request_lines
 from parsers.segment import scan_source
-from parsers.writers.segments import Codec
+from parsers.tables import Fetch
 from tests.lab.effort import fast_if
-from tests.rules.broken_dumps import Yard, wrote
 
 CASES = fast_if("lost_pages_hw".__eq__, ("unclean_4x", "bit_rot_payload", "fast_failover_kip101", "lost_pages_hw"))
 ORIGIN = Origin(source="server.log", broker=1)
@@ -280,12 +279,13 @@ def test_request_logs_keep_what_rules_read_and_no_name_of_a_client() -> None:
     assert b"listener:PLAINTEXT" in masked
 
 
-def test_requests_for_other_topics_alone_are_masked_and_the_sessions_of_its_own_stay() -> None:
-    """A fetch of a session that holds the topic says where its follower stood, though it names no topic."""
+def test_requests_for_other_partitions_alone_are_masked_and_the_sessions_of_its_own_stay() -> None:
+    """A fetch of a session that holds the partition says where its follower stood, though it names no topic."""
     time = b'[2026-11-21 06:17:59,605] DEBUG Completed request:{"requestHeader":{"requestApiKeyName":"FETCH"},'
-    own, other = b'"topics":[{"topic":"pay"}]}', b'"topics":[{"topic":"payroll"}]}'
+    own = b'"topics":[{"topic":"pay","partitions":[{"partition":1}]}]}'
+    other = b'"topics":[{"topic":"payroll","partitions":[{"partition":1}]}]}'
     opened = time + own + b',"response":{"sessionId":71}\n'
-    asked = asked_of({"pay"}, [opened, time + other + b',"response":{"sessionId":72}\n'])
+    asked = asked_of({"pay"}, {1}, [opened, time + other + b',"response":{"sessionId":72}\n'])
     lines = [
         opened,
         time + b'"sessionId":71,"sessionEpoch":1,"topics":[]}\n',
@@ -299,63 +299,35 @@ def test_requests_for_other_topics_alone_are_masked_and_the_sessions_of_its_own_
     assert told[2].startswith(b"[2026-11-21 06:17:59,605] DEBUG ....")
 
 
-@pytest.mark.slow
-def test_a_bundle_holds_no_request_for_a_topic_that_its_findings_are_not_about(tmp_path: Path) -> None:
-    dump, target = SAMPLES / "tiered_unclean" / "dump", tmp_path / "b.tar.gz"
-    chosen = next(f for f in told_of("tiered_unclean")["findings"] if f["topic"] == "tier" and f["rule"] == "ACK001")
-    assert bundle(dump, target, chosen["id"]).code == 0
-    assert json.loads(contents(target)["tidemark-bundle.json"])["notReproduced"] == []
-    before = [path.read_bytes() for path in dump.rglob("kafka-request.log*")]
-    after = [data for name, data in contents(target).items() if "kafka-request.log" in name]
-    written_to = re.compile(rb'"PRODUCE"\},"request":.*?"(?:topic|name)":"([\w.-]+)"')
-    written = [{topic for data in logs for topic in written_to.findall(data)} for logs in (before, after)]
-    assert written == [{b"tier", b"__remote_log_metadata"}, {b"tier"}]
+@pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        (b'{"topic":"pay","partitions":[{"partition":1,"fetchOffset":7}]}', True),
+        (b'{"topic":"pay","partitions":[{"partition":10,"fetchOffset":1}]}', False),
+        (b'{"name":"pay","partitionData":[{"index":0},{"index":1}]}', True),
+        (b'{"name":"pay","partitionData":[{"index":0}]}', False),
+        (b'{"topicName":"pay","partitionStates":[{"partitionIndex":1}]}', True),
+        (b'{"forgottenTopicsData":[{"topic":"pay","partitions":[0,1]}]}', True),
+        (b'{"forgottenTopicsData":[{"topic":"pay","partitions":[0,11]}]}', False),
+        (b"{topic=pay,partitions=[{partition=1,fetch_offset=7}]}", True),
+        (b"{topic=pay,partitions=[{partition=2,fetch_offset=1}]}", False),
+        (b"partitionSizes=[pay-1=68]", True),
+        (b'{"name":"pay","numPartitions":3}', True),
+    ],
+)
+def test_a_request_is_of_a_partition_if_it_names_it_or_no_partition_of_its_topic(line: bytes, kept: bool) -> None:
+    assert asked_of({"pay"}, {1}, []).holds(line) == kept
 
 
-def test_secrets_of_the_metadata_log_are_masked_and_what_rules_read_stays() -> None:
-    scram = b"\x01\x0b\x00" + b"\x06alice" + b"salt and stored key"
-    assert metadata_value(scram) == scram[:3] + bytes(len(scram) - 3)
-    assert decode_value(metadata_value(scram)).name == "UserScramCredential"  # type: ignore[union-attr]
-
-    def config(name: bytes, value: bytes) -> bytes:
-        parts = (b"pay", name, value)
-        return b"\x01\x04\x00\x02" + b"".join(bytes([len(part) + 1]) + part for part in parts) + b"\x00"
-
-    kept = config(b"min.insync.replicas", b"2")
-    assert metadata_value(kept) == kept
-    hidden = metadata_value(config(b"sasl.jaas.config", b"hunter2"))
-    assert (len(hidden), b"hunter2" in hidden) == (len(config(b"sasl.jaas.config", b"hunter2")), False)
-    assert decode_value(hidden).value == "......."  # type: ignore[union-attr]
-    assert not is_kept_setting(b"listener.name.replication.ssl.keystore.password")
-    for cut in range(len(hidden)):
-        assert len(metadata_value(config(b"x", b"hunter2")[:cut])) == min(cut, len(config(b"x", b"hunter2")))
-
-
-@pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
-def test_packed_batches_part_again_and_accuse_nobody_else(tmp_path: Path, codec: Codec) -> None:
-    yard = Yard(tmp_path / "dump")
-    for broker, letter, parting in ((1, "a", 40), (2, "b", 40), (3, "b", 30)):
-        log = [*wrote(0, 0, parting, codec=codec), *wrote(1, parting, parting + 20, letter, codec=codec)]
-        yard.broker(broker, log)
-    for level in ("full", "deep"):
-        target = tmp_path / f"{level}.tar.gz"
-        assert bundle(yard.root, target, "--level", level).code == 0
-        manifest = json.loads(contents(target)["tidemark-bundle.json"])
-        assert len(manifest["reproduced"]) >= 5
-        assert (manifest["notReproduced"], manifest["madeByMasking"]) == ([], [])
-
-
-def test_a_mask_tells_alike_from_unlike_and_nothing_else() -> None:
-    mask, other = new_mask(), new_mask()
-    assert mask(b"the same value") == mask(b"the same value")
-    assert mask(b"the same value") != mask(b"another value.")
-    assert mask(b"the same value") != other(b"the same value")
-    assert [len(mask(bytes(size))) for size in (0, 1, 8, 9, 100)] == [0, 1, 8, 9, 100]
-    assert mask(b"x" * 100)[8:] == bytes(92)
-
-
-def test_a_bundle_is_small_and_plain(tmp_path: Path) -> None:
-    ended = bundle(SAMPLES / "unclean_4x" / "dump", tmp_path / "b.tar.gz")
-    assert "finds again: " in ended.out
-    assert ended.out.isprintable() or "\n" in ended.out
-    assert gzip.GzipFile(fileobj=io.BytesIO((tmp_path / "b.tar.gz").read_bytes())).read(20)
+def test_of_a_recorded_log_each_fetch_of_the_partition_stays_and_others_go() -> None:
+    """By the reader of request logs: the same rows of the partition, bytes and all, and fewer of its topic."""
+    log = (SAMPLES / "clean_1_1/dump/broker-1/logs/kafka-request.log").read_bytes()
+    kept = masked_request_log(log, new_mask(), asked_of({"orders"}, {2}, [log]))
+    assert len(kept) == len(log)
+    whole, own = (
+        [row for row in read_request_lines(io.BytesIO(text), ORIGIN).fetches(ORIGIN) if isinstance(row, Fetch)]
+        for text in (log, kept)
+    )
+    before, after = ([(r.partition, r.span_start) for r in rows if r.topic == "orders"] for rows in (whole, own))
+    assert [row for row in before if row[0] == 2] == [row for row in after if row[0] == 2] != []
+    assert len(after) < len(before)
