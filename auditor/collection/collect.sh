@@ -20,7 +20,8 @@ umask 077
 LC_ALL=C
 export LC_ALL
 
-say() { printf '%s\n' "$*" >&2; }
+# Names of files may hold anything: what is no plain letter is told as a question mark.
+say() { printf '%s\n' "$*" | tr -c '\n -~' '?' >&2; }
 die() { say "collect.sh: $*"; exit 2; }
 usage() { sed -n '4p' "$0" 2>/dev/null | cut -c5- >&2; die "$*"; }
 
@@ -60,7 +61,7 @@ take() {
   if [ ! -f "$1" ] || [ -e "$target/$2" ]; then return 0; fi
   case $2 in *"$newline"*) say "skipped, its name has a line end: $2"; return 0 ;; esac
   mkdir -p "$(dirname "$target/$2")" || die "cannot write in $target"
-  if cp -p "$1" "$target/$2" 2>/dev/null; then
+  if cp -p -- "$1" "$target/$2" 2>/dev/null; then
     note "file $(sum "$target/$2") $(wc -c <"$target/$2" | tr -d ' ') $2"
   else
     rm -f "$target/$2"

@@ -10,6 +10,7 @@ from auditor.report.placed import Place
 from auditor.report.sheet import counted
 
 SPOTS_SHOWN: Final = 6
+WHOLE: Final = "the whole dump"
 PLACES_TOLD: Final = 64
 """Partitions of an open question that programs are told by name; the rest is counted."""
 
@@ -30,6 +31,8 @@ def named_places(places: Sequence[Place], most: int = SPOTS_SHOWN) -> str:
 def told_places(places: Sequence[Place], most: int = SPOTS_SHOWN) -> str:
     """The same with their number where there are several: partition pay-0, 2 partitions (pay-0, pay-1)."""
     named = named_places(places, most)
+    if named == WHOLE:
+        return named
     return f"partition {named}" if len(places) == 1 else f"{counted(len(places), 'partition')} ({named})"
 
 
@@ -52,7 +55,7 @@ def _neighbours(places: Sequence[Place]) -> Iterable[Iterable[Place]]:
 def _run(places: Sequence[Place]) -> tuple[str, int]:
     first, last = places[0], places[-1]
     if first[1] is None:
-        return "whole dump", len(places)
+        return WHOLE, len(places)
     if len(places) == 1:
         return f"{first[1]}-{first[2]}", 1
     joint = ", " if len(places) == 2 else " to "  # noqa: PLR2004 - two have nothing between them

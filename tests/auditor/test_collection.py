@@ -36,11 +36,11 @@ def script(tmp_path: Path) -> Path:
 
 
 def collect(
-    script: Path, *words: object, shell: str = "sh", path: str | None = None
+    script: Path, *words: object, shell: str = "sh", path: str | None = None, place: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
     command = [shell, *(["sh"] if shell == "busybox" else []), str(script), *map(str, words)]
     environment = {**os.environ, **({"PATH": path} if path else {})}
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=place)
 
 
 def collect_all(script: Path, dump: Path, out: Path, shell: str = "sh") -> None:
@@ -222,6 +222,21 @@ def test_wrong_words_are_refused(
     monkeypatch.chdir(tmp_path)
     ended = collect(script, *words)
     assert (ended.returncode, said in ended.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("shell", fast_if(SHELLS[:1].__contains__, SHELLS))
+def test_names_of_files_run_nothing_and_reach_no_terminal(script: Path, tmp_path: Path, shell: str) -> None:
+    source = Path(shutil.copytree(SAMPLES / SAMPLE / "dump/broker-1/data", tmp_path / "-data"))
+    topic = next(folder for folder in sorted(source.iterdir()) if folder.is_dir())
+    harmless = ("$(touch ran)-0", "`touch ran`-0", "a b;touch ran;-0", "-rf-0", "*-0", "'q\"-0", "\x1b[31m\u202e-0")
+    for name in (*harmless, "x\ny-0"):
+        shutil.copytree(topic, source / name)
+    ended = collect(script, "-o", "out", "-b", 1, "-d", "-data", shell=shell, place=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert {c for c in ended.stderr if not c.isascii() or not c.isprintable()} == {"\n"}
+    assert "skipped, its name has a line end" in ended.stderr
+    assert {*harmless} <= {folder.name for folder in (tmp_path / "out/broker-1/data").iterdir()}
+    assert {path.name for path in tmp_path.iterdir()} == {"-data", "out", script.name}
 
 
 def test_a_copy_is_never_written_over(script: Path, collected: Path) -> None:

@@ -16,7 +16,7 @@ from auditor.audit import audit
 from auditor.config import AuditConfig
 from auditor.report.markdown import text as escaped
 from auditor.report.model import AuditReport, Doomed, Incident, Stretch
-from auditor.report.named_places import named_places
+from auditor.report.named_places import named_places, told_places
 from auditor.report.postmortem.document import render as postmortem
 from auditor.report.screen import lost_words
 from auditor.report.summary import LossTotals, Summary, summary
@@ -286,7 +286,7 @@ def test_neighbouring_partitions_are_named_by_their_ends() -> None:
     assert named_places(places(iter([3, 0, 1, 2, 7]))) == "pay-0 to pay-3, pay-7"
     assert named_places(places(iter([5, 4]))) == "pay-4, pay-5"
     assert named_places(places(iter(range(0, 40, 2))), most=2) == "pay-0, pay-2 and 18 more partitions"
-    assert named_places([(None, None, None)]) == "whole dump"
+    assert named_places([(None, None, None)]) == told_places([(None, None, None)]) == "the whole dump"
 
 
 @given(st.sets(st.integers(0, 60), min_size=1), st.integers(1, 8))
