@@ -40,6 +40,7 @@ _THEN: Final = {
     "hole": "its log gets a hole",
     "stuck": "it cannot append",
 }
+NOT_IN_ORDER: Final = "It did not stop in order, so its next start may cut its tail."
 _FADING: Final = ("deleted file", "deleted dir")
 _WORDS: Final = {"go": "GO", "no-go": "NO-GO", "unknown": "UNKNOWN"}
 
@@ -184,23 +185,23 @@ def _free(candidate: Candidate, advice: Advice) -> str:
     if candidate.barred:
         return ""
     seen = advice.nowhere or going(advice, candidate.broker) != "go"
-    return "costs no committed or acknowledged record" + " that any copy here holds" * bool(seen)
+    return f"Electing it costs no committed or acknowledged record{' that any copy here holds' * bool(seen)}."
 
 
 def _candidate(number: int, candidate: Candidate, free: str) -> Iterator[str]:
     reached = [] if candidate.had_reached is None else [f"its log had reached {candidate.had_reached}"]
-    health = "; ".join((*reached, *candidate.damage, *candidate.doubts)) or "no damage known"
-    stop = "stopped in order" if candidate.stopped_in_order else "not stopped in order: its next start may cut its tail"
-    epoch = "no epochs" if candidate.last_epoch < 0 else f"newest epoch with records {candidate.last_epoch}"
+    health = "; ".join((*reached, *candidate.damage, *candidate.doubts)) or "no damage is known"
+    stop = "It stopped in order." if candidate.stopped_in_order else NOT_IN_ORDER
+    epoch = "records without epochs" if candidate.last_epoch < 0 else f"newest records of epoch {candidate.last_epoch}"
     more = "" if candidate.end_known else " or more"
     ends = f"{epoch}, log end {candidate.log_end_offset}{more}"
     if not candidate.end_known and candidate.last_epoch < 0:
         ends = "its epochs and log end are unknown"
-    yield from _said(f"{number}. broker {candidate.broker}: {ends}; {health}; {stop}", 4, 3)
+    yield from _said(f"{number}. broker {candidate.broker}: {ends}. {capital(health)}. {stop}", 4, 3)
     for stretch in candidate.lacks:
         yield from _said(f"costs {_stretch(stretch)}", 7)
     if free:
-        yield f"       {free}"
+        yield from _said(free, 7, 0)
     for cut in candidate.cuts:
         yield from _cut(cut)
 

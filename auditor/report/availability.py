@@ -12,7 +12,7 @@ from auditor.report.sheet import counted
 from auditor.report.summary.folded_findings import blurred
 from rules.finding import offsets_told
 
-HEADS: Final = ("since", "until", "lasted", "clock", "epoch", "leader", "ISR", "OSR", "min ISR", "exposed")
+HEADS: Final = ("since", "until", "lasted", "clock", "epoch", "leader", "ISR", "out of sync", "min ISR", "exposed")
 SETTINGS_HEADS: Final = ("setting", "in force", "of", "what it allowed here", "another value")
 CLOCKS: Final = "Times are of the clock that the row names. A leader's own clock shows how long it acted under a state."
 PREFACE: Final = "Settings as they were in force. Beside what one allowed stands what another value would have done."

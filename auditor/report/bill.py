@@ -17,9 +17,9 @@ from auditor.report.model import (
     Portion,
 )
 from auditor.report.sheet import counted, size
-from auditor.report.worths import PERHAPS, WORTHS, held_by_none, span, them, worths_counted, worths_placed
+from auditor.report.worths import PERHAPS, WORTHS, held_by_none, span, worths_counted, worths_placed
 from rules.finding import capital, offsets_told
-from rules.words import numbered
+from rules.words import it_or_them, numbered
 
 NO_DISK: Final = "No disk in this dump could hold a copy."
 NAMED: Final = 8
@@ -100,11 +100,11 @@ def since(loss: Loss) -> str:
     """By whose lead the records went."""
     if loss.next_epoch is None:
         written = "it was" if loss.offsets == 1 else "they were"
-        return f"No replica here holds {them(loss.offsets)} readable, though {written} written"
+        return f"No replica here holds {it_or_them(loss.offsets)} readable, though {written} written"
     who = capital(who_led(loss.next_leader))
     if loss.again:
-        return f"{who} opened epoch {loss.next_epoch} once more without {them(loss.offsets)}"
-    return f"{who} became leader in epoch {loss.next_epoch} without {them(loss.offsets)}"
+        return f"{who} opened epoch {loss.next_epoch} once more without {it_or_them(loss.offsets)}"
+    return f"{who} became leader in epoch {loss.next_epoch} without {it_or_them(loss.offsets)}"
 
 
 def in_all(bill: IncidentBill) -> str:

@@ -8,6 +8,7 @@ from typing import Final
 from auditor.report.model import Loss
 from auditor.report.sheet import counted
 from rules.finding import offsets_told
+from rules.words import it_or_them
 
 WORTHS: Final = {
     "committed": "committed",
@@ -69,14 +70,9 @@ def _sure_and_perhaps(sure: str, perhaps: str) -> str:
     return "; ".join(told) or "none"
 
 
-def them(offsets: int) -> str:
-    """The records at so many offsets, as the object of a sentence."""
-    return "it" if offsets == 1 else "them"
-
-
 def held_by_none(offsets: int) -> str:
     """That no disk here holds a copy."""
-    return f"No broker in this dump still has {them(offsets)}."
+    return f"No broker in this dump still has {it_or_them(offsets)}."
 
 
 def width(ranges: Iterable[tuple[int, int]]) -> int:

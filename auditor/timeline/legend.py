@@ -26,7 +26,8 @@ COLUMNS: Final = (
     Sign(mark="LSO", means="last stable offset of the leader: how far readers of committed transactions may read"),
     Sign(mark="remote LEO", means="log ends of the followers as their leader knows them; none before a fetch"),
     Sign(mark="*", means="this broker leads"),
-    Sign(mark="?", means="not known"),
+    Sign(mark="?", means="not known; 4..6 from 4 to 6, 4..? at least 4"),
+    Sign(mark="@5 (x3)", means="offset 5; told three times in these words, and shown once"),
 )
 IMPOSSIBLE: Final = Sign(mark="!", means="told, but impossible by everything else that is told")
 BACK: Final = Sign(mark="~", means="earlier than the row above: rows stand in the order of leader epochs and offsets")

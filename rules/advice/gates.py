@@ -174,7 +174,7 @@ def _barred(candidate: Candidate, nowhere: Sequence[Nowhere]) -> str:
     apart = [cut for cut in candidate.cuts if cut.then != "agrees"]
     if apart:
         cut = apart[0]
-        return f"leaves broker {cut.follower} {_OUTCOME[cut.then]}, by its rule {cut.rule}."
+        return f"leaves broker {cut.follower} {_OUTCOME[cut.then]}, because it cuts by the rule {cut.rule}."
     if candidate.damage:
         unseen = all(told.startswith(NOT_WHOLE) for told in candidate.damage)
         leads = "may make it lead without records" if unseen else "makes it lead with a damaged log"
@@ -214,10 +214,10 @@ def _versions(
     rules = {replica.broker: rule_run_by(versions.get(replica.broker)) for replica in replicas}
     old = {name: own for name in _OLD if (own := sorted(broker for broker, rule in rules.items() if rule == name))}
     if old:
-        names = " and ".join(f"{numbered('broker', own)} by {name}" for name, own in old.items())
+        cuts = " and ".join(f"{numbered('broker', own, 'cuts')} by the rule {name}" for name, own in old.items())
         because = (
-            "may lose records or let logs part. Where a leader moves while a replica lags, followers may cut too"
-            f" much or too little: {names}."
+            "may lose records or leave replicas with different ones. If a leader moves while a replica lags,"
+            f" followers may cut too much or too little. {capital(cuts)}."
         )
         return Gate(action=ROLLING, going="no-go", because=because, first="wait for every replica to be in sync")
     bare = [r for r in replicas if not r.loaded_chain and r.log_end_offset > r.log_start_offset]
@@ -233,7 +233,7 @@ def _versions(
         lacking = f"{unjudged} and" if unjudged else "Its replicas are not in this dump, so"
         because = f"cannot be judged. {lacking} what is run and held there is not known."
         return Gate(action=ROLLING, going="unknown", because=because)
-    return Gate(action=ROLLING, going="go", because=f"{BLINDLY} They agree first where their logs part.")
+    return Gate(action=ROLLING, going="go", because=f"{BLINDLY} The answer says where their logs part.")
 
 
 def _doubted(replicas: Sequence[Replica]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final, TypeVar
@@ -233,8 +233,8 @@ def _causes_first(findings: Sequence[Finding], rules: Sequence[Rule]) -> tuple[F
         rule.id: tuple(cause for cause in rule.implied_by if cause in found) for rule in rules if rule.id in speaking
     }
     depth = _depths(causes)
-    weighty = _weighty(findings)
-    linked = [_linked(finding, causes[finding.rule], weighty) for finding in findings]
+    weighty, changes = _weighty(findings), _changes(findings)
+    linked = [_linked(finding, causes[finding.rule], weighty, changes) for finding in findings]
     return tuple(
         sorted(
             linked,
@@ -249,11 +249,31 @@ def _epoch(finding: Finding) -> int:
     return epoch if isinstance(epoch, int) else -1
 
 
-def _linked(finding: Finding, causes: tuple[str, ...], weighty: frozenset[str]) -> Finding:
+def _changes(findings: Sequence[Finding]) -> dict[str, frozenset[int]]:
+    """The epochs that each rule's findings tell of; -1 where one tells of none."""
+    found: dict[str, set[int]] = {}
+    for each in findings:
+        if each.verdict == "violated":
+            found.setdefault(each.rule, set()).add(_epoch(each))
+    return {rule: frozenset(epochs) for rule, epochs in found.items()}
+
+
+def _linked(
+    finding: Finding, causes: tuple[str, ...], weighty: frozenset[str], changes: Mapping[str, frozenset[int]]
+) -> Finding:
     """The finding with its causes: what is information alone stands in no incident, and no defect follows from it."""
     note = finding.severity == Severity.INFO
-    named = tuple(cause for cause in causes if note or cause in weighty) if finding.verdict == "violated" else ()
-    return replace(finding, implied_by=named) if named else finding
+    known = (cause for cause in causes if note or cause in weighty)
+    named = tuple(cause for cause in known if _may_follow(finding, changes.get(cause, frozenset())))
+    return replace(finding, implied_by=named) if finding.verdict == "violated" and named else finding
+
+
+def _may_follow(finding: Finding, changes: frozenset[int]) -> bool:
+    """Whether what went from one leader to another went at one of these, not before them nor after."""
+    gone_at = finding.values().get("next_epoch")
+    if not isinstance(gone_at, int):
+        return True
+    return any(epoch < 0 or _epoch(finding) < epoch <= gone_at for epoch in changes)
 
 
 def _weighty(findings: Sequence[Finding]) -> frozenset[str]:

@@ -80,7 +80,7 @@ def test_of_equal_logs_any_could_lead_and_the_newest_epoch_is_that_of_records() 
     assert "By epoch and log end, broker 1, 2 or 3 could lead." in text([placed])
     one = replace(placed, advice=replace(placed.advice, leaders=(3,)))
     assert "By epoch and log end, broker 3 would lead" in text([one])
-    assert "1. broker 3: newest epoch with records 1, log end 130" in text([placed])
+    assert "1. broker 3: newest records of epoch 1, log end 130" in text([placed])
 
 
 def test_files_are_one_line_each_and_whole() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from rules.catalog import BEARINGS
+from rules.catalog import BEARINGS, RULES
 from rules.finding import Finding, Severity, named_facts
 from rules.incident import ONE_EVENT_MS, IncidentBill, group
+from rules.judging.judge import judge
 from rules.loss.incurred import Loss
 from rules.loss.worth import Portion
+from rules.sketch.notation import read_sketch
 
 
 def elected(partition: int, at: int | None, *, broker: int = 2, clock: str = "controller", epoch: int = 1) -> Finding:
@@ -135,3 +137,26 @@ def test_of_incidents_as_grave_the_one_that_lost_most_comes_first() -> None:
     own = {("c", "t", 1): [lost(0, 5, 5)], ("c", "t", 2): [lost(0, 50, 50)]}
     told = group(findings, {}, BEARINGS, own)
     assert [incident.places[0][2] for incident in told] == [2, 1, 0]
+
+
+TWICE_SHORT = """
+broker 1 001122|
+broker 2 001122|
+broker 3 001122|
+t1 leads 1 epoch 0 at 0 hw 0
+t2 acks 1 at 3 acks=1
+t3 leads 2 epoch 1 at 2 hw 2
+t4 acks 2 at 5 acks=all
+t5 fetch 1@6 from 2 hw=6
+t6 fetch 3@6 from 2 hw=6
+t7 leads 3 epoch 2 at 4 hw 4
+"""
+
+
+def test_a_loss_follows_from_the_election_at_which_it_went_and_from_no_later_one() -> None:
+    """Record 3 went when broker 2 began to lead; that broker 3 led without committed records later did not lose it."""
+    findings = judge(read_sketch(TWICE_SHORT).evidence, RULES).findings
+    (short,) = (f for f in findings if f.rule == "LEAD001")
+    lost = {f.values()["next_epoch"]: f.implied_by for f in findings if (f.rule, f.verdict) == ("ACK001", "violated")}
+    assert short.values()["epoch"] == 2
+    assert lost == {1: (), 2: ("LEAD001",)}

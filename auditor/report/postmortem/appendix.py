@@ -44,7 +44,7 @@ def appendix(report: AuditReport) -> Iterator[str]:
 def _losses(report: AuditReport) -> Iterator[str]:
     losses, gone = billed(report), unbilled(report)
     yield from (f"- {place(history)}: {text(in_words(each))}" for history, each in gone[:SHOWN])
-    yield from capped(len(gone), "stretch without a bill")
+    yield from capped(len(gone), "unbilled stretch")
     if not losses:
         yield "" if gone else "None is told of."
         return

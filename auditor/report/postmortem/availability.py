@@ -44,7 +44,7 @@ def exposed(report: AuditReport) -> Iterator[str]:
         more = each.places[0].availability.rows_told - len(each.rows)
         if more > 0:
             yield f"\n{counted(more, 'other state')} told. The appendix (--appendix) has the newest."
-    yield from shortened(len(alike), "kind of partition", TABLES_SHOWN)
+    yield from shortened(len(alike), "table", TABLES_SHOWN)
 
 
 def _exposed_of_late(account: Availability) -> tuple[StateRow, ...]:
@@ -90,7 +90,7 @@ def prevention(report: AuditReport) -> Iterator[str]:
     for rows, same in [*alike.items()][:TABLES_SHOWN]:
         yield f"\n### {places(same)}\n"
         yield from _table(SETTINGS_HEADS, rows)
-    yield from shortened(len(alike), "kind of partition", TABLES_SHOWN)
+    yield from shortened(len(alike), "table", TABLES_SHOWN)
 
 
 def _concerned(report: AuditReport) -> list[PlacedAvailability]:

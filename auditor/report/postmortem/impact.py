@@ -15,6 +15,7 @@ from auditor.report.summary.folded_findings import folded
 from auditor.report.summary.perhaps import at_stake, perhaps_lost, perhaps_words
 from auditor.report.unbilled import sentence, unbilled
 from auditor.report.worths import acknowledged, acknowledged_in_all, span, surely_acknowledged
+from rules.finding import offsets_told
 
 COLUMNS: Final = (
     "partition", "offsets", "certainly committed", "acknowledged", "lost in the change", "reused", "still on disk of",
@@ -31,7 +32,7 @@ def impact(report: AuditReport) -> Iterator[str]:
     losses, gone, perhaps = billed(report), unbilled(report), list(_perhaps(report))
     yield "## Impact\n"
     yield from (f"- {place(history)}: {text(sentence(each))}" for history, each in gone[:ROWS_SHOWN])
-    yield from capped(len(gone), "stretch without a bill", ROWS_SHOWN)
+    yield from capped(len(gone), "unbilled stretch", ROWS_SHOWN)
     yield from perhaps
     if not losses:
         none = not_told(report)
@@ -43,7 +44,7 @@ def impact(report: AuditReport) -> Iterator[str]:
     yield from shortened(len(alike), "row", ROWS_SHOWN)
     for together in alike[:DETAILED]:
         yield from _more(together)
-    yield from shortened(len(alike), "bill in detail", DETAILED)
+    yield from shortened(len(alike), "detailed bill", DETAILED)
 
 
 def _perhaps(report: AuditReport) -> Iterator[str]:
@@ -147,7 +148,8 @@ def _more(together: Sequence[Billed]) -> Iterator[str]:
     if len(together) > 1:
         yield f"\nOf epoch {loss.epoch}: {_ranges(together)}."
     first = f", the first of these {len(together)}" if len(together) > 1 else ""
-    yield f"\n{place(history)} {span(loss.start_offset, loss.end_offset)} of epoch {loss.epoch}{first}:\n"
+    offsets = offsets_told(loss.start_offset, loss.end_offset)
+    yield f"\n{place(history)} {offsets} of epoch {loss.epoch}{first}:\n"
     yield from in_detail(loss)
 
 

@@ -35,7 +35,7 @@ def timeline(report: AuditReport) -> Iterator[str]:
     courses = _courses(told)
     for together in courses[:COURSES_SHOWN]:
         yield from _course(together)
-    yield from shortened(len(courses), "other course", COURSES_SHOWN)
+    yield from shortened(len(courses), "timeline", COURSES_SHOWN)
 
 
 def whole_timelines(report: AuditReport) -> Iterator[str]:
