@@ -199,7 +199,7 @@ def _candidate(number: int, candidate: Candidate, free: str) -> Iterator[str]:
         ends = "its epochs and log end are unknown"
     yield from _said(f"{number}. broker {candidate.broker}: {ends}. {capital(health)}. {stop}", 4, 3)
     for stretch in candidate.lacks:
-        yield from _said(f"costs {_stretch(stretch)}", 7)
+        yield from _said(f"Electing it costs {_stretch(stretch)}.", 7)
     if free:
         yield from _said(free, 7, 0)
     for cut in candidate.cuts:
@@ -209,10 +209,10 @@ def _candidate(number: int, candidate: Candidate, free: str) -> Iterator[str]:
 def _cut(cut: OwedCut) -> Iterator[str]:
     rule = f"{cut.rule}{'' if cut.in_force else ', if its versions are new'}"
     if cut.cut_to < cut.log_end_offset:
-        yield from _said(f"broker {cut.follower} is cut from {cut.log_end_offset} to {cut.cut_to} (by {rule})", 7)
+        yield from _said(f"Broker {cut.follower} is cut from {cut.log_end_offset} to {cut.cut_to} (by {rule}).", 7)
     if cut.then != "agrees":
         then = _THEN.get(cut.then, cut.then)
-        yield from _said(f"broker {cut.follower} stays different: {then} (by {rule}: {cut.because})", 7)
+        yield from _said(f"Broker {cut.follower} stays different: {then} (by {rule}: {cut.because}).", 7)
 
 
 def _stretch(stretch: Stretch) -> str:
