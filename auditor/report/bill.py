@@ -19,6 +19,7 @@ from auditor.report.model import (
 from auditor.report.sheet import counted, size
 from auditor.report.worths import PERHAPS, WORTHS, held_by_none, span, worths_counted, worths_placed
 from rules.finding import capital, offsets_told
+from rules.incident import amount_lost
 from rules.words import it_or_them, numbered
 
 NO_DISK: Final = "No disk in this dump could hold a copy."
@@ -108,7 +109,7 @@ def since(loss: Loss) -> str:
 
 
 def in_all(bill: IncidentBill) -> str:
-    """What an incident of several partitions cost together."""
+    """What an incident of several partitions cost together, in the words of its title."""
     worth = worths_counted(
         {
             "committed": bill.committed,
@@ -117,10 +118,10 @@ def in_all(bill: IncidentBill) -> str:
             "never committed": bill.never_committed,
         }
     )
-    least = "" if bill.ends_known else "at least "
-    what = f"{least}{counted(bill.offsets, 'offset')} in {counted(bill.losses, 'range')}, {worth}"
-    held = (_how_many(bill, bill.offsets if bill.ends_known else None), _how_large(bill))
-    return f"{what}. {'It' if bill.offsets == 1 else 'They'} held {', '.join(filter(None, held))}"
+    known = "" if bill.committed == bill.offsets else worth
+    markers = "any transaction markers included" if bill.records is None and bill.dense else ""
+    what = f"{amount_lost(bill)} in {counted(bill.losses, 'range')}"
+    return ", ".join(filter(None, (what, known, markers, _how_large(bill))))
 
 
 def who_led(broker: int | None) -> str:
@@ -165,7 +166,7 @@ def _portion(portion: Portion, loss: Loss) -> str:
     return f"{words}, {where}: {', '.join(filter(None, amount))}"
 
 
-def _how_many(told: Portion | IncidentBill, offsets: int | None) -> str:
+def _how_many(told: Portion, offsets: int | None) -> str:
     """Records; where no copy counts them all, what the offsets, if known, tell: a leader gives each to one of them."""
     if told.records is not None:
         return counted(told.records, "record")

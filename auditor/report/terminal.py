@@ -16,6 +16,11 @@ from auditor.report.sheet import COLUMNS, Sheet, counted
 from auditor.report.summary import summary
 from rules.words import numbered
 
+DRAWINGS: Final = (
+    "In drawings a line is a replica and a column an offset; @43 is the first. A digit is the leader epoch of a batch."
+    " A dash is a batch without an epoch, and 4\N{MULTIPLICATION SIGN}21 is 21 in a row. A letter marks contents that differ, a dot a hole."
+    " An exclamation mark is a damaged batch, | the high watermark, * who led last, and live a copy of running brokers."
+)
 LAST_MOMENT: Final = 253_402_300_800_000
 """Milliseconds up to the end of the year 9999."""
 
@@ -28,6 +33,7 @@ def render(
     lines = list(screen(report, known, replace(page, columns=min(columns, COLUMNS)), quiet=quiet, verbose=verbose))
     if verbose:
         lines += ["", *_ledger(report.coverage, page)]
+        lines += _drawing_legend(report, page)
         lines += told(report, page)
         lines += _refusals(report, page)
         lines += availability_lines(report.availability, page)
@@ -46,6 +52,12 @@ def _ledger(coverage: Coverage, page: Sheet) -> Iterator[str]:
         whose = f"times in logs of {numbered('broker', times.brokers)}"
         meant = f"are in {times.timezone}" if times.timezone else "stand as written, in no known zone (--log-timezone)"
         yield from page.wrapped(f"{whose} {meant}", 2, "faint", 2)
+
+
+def _drawing_legend(report: AuditReport, page: Sheet) -> Iterator[str]:
+    """How the drawings are read, before the first of them."""
+    if any(finding.sketch for finding in report.findings):
+        yield from page.wrapped(DRAWINGS, 2, "faint", 2)
 
 
 def _times(coverage: Coverage) -> str:

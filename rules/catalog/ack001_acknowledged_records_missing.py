@@ -39,7 +39,7 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     batch. That end is the next batch boundary of the epoch that an answer, a fetch or the old leader's log end
     tells. Not all records in between need have been answered; of a thinned log some before may have been as well.
     A broker that logs a request twice found its connection closed: nobody heard the answer. With acks=1 it is likely
-    where another may have led by then: the producer may have gone. Where leader epochs began anew, one of two things
+    where another may have led by then: the producer may no longer have waited. Where leader epochs began anew, one of two things
     is proved. No log here holds records of the epoch in which the broker answered, or one counts another epoch's as
     committed there. It is likely where only its leader's epoch file tells where the epoch opened that left them out.
 

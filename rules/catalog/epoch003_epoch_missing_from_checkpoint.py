@@ -89,7 +89,7 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
                 doubt = "the file may be of another moment than the log"
             elif lies_before_the_file(replica, run) and once_started_there(replica, evidence):
                 begins = replica.epoch_file.entries[0].start_offset
-                doubt = f"the file begins at {begins}, where the log may have started once; a crash brings older starts back"
+                doubt = f"the file begins at {begins}; the log may have begun there before a crash brought older records back"
             yield _violation(replica, run, signature, doubt)
 
 

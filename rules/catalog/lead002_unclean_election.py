@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator
 
 from parsers.tables import BrokerEvent, IsrRequest, MetadataChange
 from rules.evidence import KeptOlder, LeaderChange, PartitionEvidence
-from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
+from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation, capital
 from rules.loss.lacked import Lacked, lacked
 from rules.replicas.lineage import LostTerm
 from rules.rule import rule
@@ -67,7 +67,12 @@ def unclean_election(evidence: PartitionEvidence) -> Iterator[Violation | Undeci
 def _violation(change: LeaderChange, cost: Lacked) -> Violation:
     again = not change.previous_isr and change.last_leader == change.leader
     perhaps = not change.previous_isr and change.last_leader is None
-    who = "it was the last known leader, and " if again and cost.known != "committed records" else ""
+    eligible = _eligible(change)
+    words = cost.words
+    if again and cost.known != "committed records":
+        words = f"broker {change.leader} was the last known leader, and {words}"
+    elif eligible and words.startswith("it "):
+        words = f"broker {change.leader} {words.removeprefix('it ')}"
     return Violation(
         brokers=(change.leader,),
         severity=_severity(cost, again=again or perhaps),
@@ -77,7 +82,7 @@ def _violation(change: LeaderChange, cost: Lacked) -> Violation:
             "previous_isr": change.previous_isr,
             "outside": _outside(change),
             "previous_elr": change.eligible,
-            "cost": f"{_eligible(change)}{who}{cost.words}",
+            "cost": f"{eligible}. {capital(words)}" if eligible else words,
             "uncounted": cost.known in ("written records", "nothing told"),
             "clock": change.moment.clock,
             "time": change.moment.time,
@@ -106,7 +111,7 @@ def _eligible(change: LeaderChange) -> str:
     if not change.eligible:
         return ""
     were = "replica was" if len(change.eligible) == 1 else "replicas were"
-    return f"the eligible leader {were} {numbered('broker', change.eligible)}, and "
+    return f"the eligible leader {were} {numbered('broker', change.eligible)}"
 
 
 def _exhibits(change: LeaderChange) -> Iterator[Exhibit]:

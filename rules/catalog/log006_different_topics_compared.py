@@ -97,8 +97,8 @@ def _untold_end(evidence: PartitionEvidence) -> Iterator[Undecided]:
     if before:
         brokers = tuple(sorted({replica.broker for replica in before}))
         yield Undecided(
-            reason="folders that wait for their deletion hold older records, from where the logs in use begin. What was"
-            " told before the first record in use is taken for an earlier life's of the topic",
+            reason="folders that wait for their deletion hold older records than the logs in use. So what was told before"
+            " the first record in use is taken to be of an earlier topic of this name",
             missing=f"the line of their deletion in {numbered('broker', brokers)}'s server.log",
             brokers=brokers,
         )

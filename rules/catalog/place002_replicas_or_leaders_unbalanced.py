@@ -80,7 +80,7 @@ def _which(
     """The partitions of either kind, where there are some."""
     if moved:
         unled = numbered("partition", [share.partition for share in moved])
-        yield f"The preferred replica is in sync, and does not lead {unled}, of {len(told)}"
+        yield f"The preferred replica of {unled} is in sync and does not lead ({len(moved)} of {len(told)} partitions)"
     if crowded:
         close = numbered("partition", [share.partition for share in crowded])
         yield f"The replicas of {close} lie on fewer racks than they could"

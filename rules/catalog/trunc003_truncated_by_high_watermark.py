@@ -105,7 +105,7 @@ def _by_reconstruction(
             "did": "cut" if cut else "kept",
             "asked_epoch": exchanges[0].asked_epoch if exchanges else None,
             "answered": answer.words,
-            "instead": f"{instead}. No record carries an epoch: they are reconstructed from who led when",
+            "instead": f"{instead}. These records carry no epochs. They are worked out from who led when",
         },
         exhibits=(
             Exhibit(span=done.moment.span, role="the cut" if cut else "the log that was not cut"),

@@ -22,7 +22,7 @@ from rules.loss.unsettled import FIRST, Unsettled, of_answers, them
 from rules.replicas.deleted import deleted
 from rules.replicas.later import Later, latest_epoch
 
-_LATE: Final = ". Another broker may have led already when it answered, and the producer may have gone"
+_LATE: Final = ". Another broker may have led already when it answered, and the producer may no longer have waited"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,10 +74,10 @@ class Gone:
     @property
     def more(self) -> str:
         """What else may have been acknowledged: before the first answer that is told, and behind the last one."""
-        before = ", perhaps not all of them" if self.with_gaps else ""
-        before += f", and perhaps more from {self.lowest} on" if self.lowest < self.start_offset else ""
         last = max(m.offset or 0 for m in self.answers)
-        return before + ("" if self.ended else f" and the rest of the batch at offset {last}")
+        told = "" if self.ended else f" and the rest of the batch at offset {last}"
+        told += ", perhaps not all of them" if self.with_gaps else ""
+        return told + (f", and perhaps more from {self.lowest} on" if self.lowest < self.start_offset else "")
 
     @property
     def instead(self) -> str:

@@ -77,9 +77,9 @@ def _untold_of_roles(evidence: PartitionEvidence, change: LeaderChange) -> str |
     untold = next((leader for leader in leaders if leader not in telling), None)
     if untold is None:
         return None
-    own = f"broker {untold}'s own log"
+    own = f"broker {untold}'s log of roles (state-change.log, up to 2.5 server.log)"
     tells = any(isinstance(m, RoleTaken) and m.broker == untold for m in evidence.moments)
-    why = f"{own} tells of no epoch that it led" if tells else f"{own} of its roles is not here"
+    why = f"{own} tells of no epoch that it led" if tells else f"{own} is not here"
     return f"nothing tells what it lacked, as {why}"
 
 

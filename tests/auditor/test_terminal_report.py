@@ -70,6 +70,13 @@ def test_a_window_is_drawn_once_under_the_first_finding_that_it_shows() -> None:
         assert any(address in line for line in lines)
 
 
+def test_drawings_are_explained_before_the_first_and_only_where_there_is_one() -> None:
+    split, clean = render(report_on(SPLIT), verbose=True), render(report_on(SAMPLES / "clean_4x"), verbose=True)
+    assert split.count("In drawings a line is a replica") == 1
+    assert split.index("In drawings") < split.index("broker 1  @")
+    assert "In drawings" not in clean
+
+
 def test_windows_apart_are_drawn_apart() -> None:
     report = report_on(SAMPLES / "epoch_checkpoint_deleted")
     text = render(report, verbose=True)

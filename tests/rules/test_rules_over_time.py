@@ -10,7 +10,7 @@ from rules.catalog import BY_ID
 from rules.chronicle.chronicle import Chronicle
 from rules.cut_tables import cut_tables, reconciliations
 from rules.evidence import PartitionEvidence
-from rules.finding import Severity, Undecided, Violation
+from rules.finding import Severity, Undecided, Violation, capital
 from rules.replay.lag import lags
 from rules.sketch.notation import read_sketch
 
@@ -525,14 +525,15 @@ def test_a_clean_election_that_the_controller_recorded_is_not_asked_for() -> Non
 
 def test_an_unclean_election_names_who_was_eligible_right_before_it() -> None:
     drawn = evidence(ELECTED + "t1 leader -1 epoch 1 isr\nt2 leader 2 epoch 2 isr 2")
-    named = "the eligible leader replicas were brokers 1 and 3, and "
-    for eligible, said in (((1,), "the eligible leader replica was broker 1, and "), ((1, 3), named), ((), "")):
+    named = "the eligible leader replicas were brokers 1 and 3. "
+    for eligible, said in (((1,), "the eligible leader replica was broker 1. "), ((1, 3), named), ((), "")):
         moments = (
             replace(m, elr=eligible if m.epoch == 1 else None) if m.kind == "leadership" else m for m in drawn.moments
         )
         (told,) = BY_ID["LEAD002"].check(replace(drawn, chronicle=Chronicle(tuple(moments))))
         assert isinstance(told, Violation)
-        assert str(told.facts["cost"]) == said + "nothing tells what it lacked"
+        lacked = "nothing tells what it lacked"
+        assert str(told.facts["cost"]) == said + (capital(lacked) if said else lacked)
         assert told.facts["outside"] == "while no replica was in sync"
 
 

@@ -67,7 +67,7 @@ def test_a_last_stable_offset_that_no_state_of_the_log_gives(tmp_path: Path, nam
     log, entries, words = WRONG[name]
     (message,) = found(tmp_path, log, entries)
     assert words in message
-    assert message.endswith("Entries that do so: 1.")
+    assert message.endswith("Such entries: 1.")
 
 
 def test_what_a_cleaner_took_tells_nothing_of_what_was_open(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from auditor.report.screen import lost_words, ruled
 from auditor.report.sheet import between
 from auditor.report.summary import summary
 from auditor.report.summary.conclusion import doubts, extent, read_of
+from auditor.report.summary.incidents import causes
 from rules.finding import Bearings, Finding, Severity
 from rules.timeline.values import DrawnHistory
 
@@ -110,6 +111,7 @@ def page_values(report: AuditReport) -> Mapping[str, object]:
         "extent": extent(report, told),
         "read": read_of(report),
         "lost": lost_words(told),
+        "causes": causes(told.incidents),
         "doubts": tuple(doubts(report)) if report.verdict == "unknown" else (),
         "ruled": tuple(ruled(report)),
         "sections": drawn,

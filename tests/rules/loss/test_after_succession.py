@@ -40,7 +40,7 @@ def test_what_was_acknowledged_when_another_led_is_likely(answered: int, word: s
     evidence = read_sketch(text).evidence
     (found,) = (f for f in BY_ID["ACK001"].check(evidence) if isinstance(f, Violation))
     assert (found.start_offset, found.confidence) == (2, confidence)
-    assert ("the producer may have gone" in str(found.facts["instead"])) == (confidence == "likely")
+    assert ("the producer may no longer have waited" in str(found.facts["instead"])) == (confidence == "likely")
     worth = "acknowledged" if confidence == "certain" else "possibly acknowledged"
     assert [p.worth for loss in losses(evidence) for p in loss.portions if p.start_offset == 2] == [worth]
 
