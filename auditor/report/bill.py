@@ -15,11 +15,11 @@ from auditor.report.model import (
     LostProducer,
     LostReader,
     Portion,
+    amount_lost,
 )
 from auditor.report.sheet import counted, size
 from auditor.report.worths import PERHAPS, WORTHS, held_by_none, span, worths_counted, worths_placed
 from rules.finding import capital, offsets_told
-from rules.incident import amount_lost
 from rules.words import it_or_them, numbered
 
 NO_DISK: Final = "No disk in this dump could hold a copy."

@@ -20,7 +20,7 @@ from rules.counterfactual import Counterfactual, ProtocolOutcome
 from rules.finding import NO_BEARING, Bearing, Bearings, Finding, Severity
 from rules.history.clocks import ClockOffset
 from rules.history.milestones import Milestone
-from rules.incident import Incident, IncidentBill
+from rules.incident import Incident, IncidentBill, amount_lost
 from rules.loss.incurred import Loss
 from rules.loss.read_before import GroupAtRisk, LostReader
 from rules.loss.survivors import Survivor
@@ -36,7 +36,7 @@ __all__ = [
     "LostProducer", "LostReader", "Milestone", "OwedCut", "PlacedAdvice", "PlacedAvailability",
     "PlacedCounterfactual", "PlacedHistory", "PlacedReplica", "Portion", "ProtocolOutcome", "RefusalLine",
     "RemoteCopy", "ReplicaVerdict", "Safeguard", "StateRow", "Stretch", "Survivor", "Unbilled", "UndecidedLine",
-    "UnnamedTopic", "gate_words", "told_gates",
+    "UnnamedTopic", "amount_lost", "gate_words", "told_gates",
 ]  # fmt: skip
 
 

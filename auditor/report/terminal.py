@@ -18,8 +18,9 @@ from rules.words import numbered
 
 DRAWINGS: Final = (
     "In drawings a line is a replica and a column an offset; @43 is the first. A digit is the leader epoch of a batch."
-    " A dash is a batch without an epoch, and 4\N{MULTIPLICATION SIGN}21 is 21 in a row. A letter marks contents that differ, a dot a hole."
-    " An exclamation mark is a damaged batch, | the high watermark, * who led last, and live a copy of running brokers."
+    " A dash is a batch without an epoch, and 4\N{MULTIPLICATION SIGN}21 is 21 in a row. A letter marks contents"
+    " that differ, a dot a hole. An exclamation mark is a damaged batch, | the high watermark, * who led last, and live"
+    " a copy of running brokers."
 )
 LAST_MOMENT: Final = 253_402_300_800_000
 """Milliseconds up to the end of the year 9999."""
