@@ -26,7 +26,7 @@ MARGIN: Final = 10
 NARROWEST: Final = 30
 LEAST: Final = 2
 """Lines that a part keeps where all of them are long."""
-ROOMS: Final = {"LOST": 4, "WHY": 4, "DO NOW": 10, "NOT SEEN": 2}
+ROOMS: Final = {"LOST": 4, "WHY": 4, "DO NOW": 9, "NOT SEEN": 2}
 """Lines that a part has for sure; what others leave over is shared."""
 SHARING: Final = ("LOST", "DO NOW", "WHY", "NOT SEEN")
 PERHAPS: Final = "Perhaps"

@@ -158,6 +158,8 @@ def test_nobody_is_told_for_certain_what_was_only_possibly_acknowledged() -> Non
     perhaps = tuple(replace(part, worth="possibly acknowledged") for part in loss.portions)
     open_ = replace(report, histories=(replace(history, losses=(replace(loss, portions=perhaps),)),))
     sure, unsure = (next(a for a in summary(each).actions if "must write" in a.words) for each in (report, open_))
+    both = replace(report, histories=(replace(open_.histories[0], partition=9), history))
+    assert [a.unsure for a in summary(both).actions if "must write" in a.words] == [False, True]
     assert (sure.names_are, unsure.names_are) == ("Acknowledged to", "Perhaps acknowledged to")
     assert unsure.words == f"{sure.words} It is not certain that any of them was acknowledged."
     assert "20 records possibly acknowledged, offsets 50–69 of epoch 0. Broker 2" in postmortem(open_)
@@ -168,8 +170,8 @@ def test_nobody_is_told_for_certain_what_was_only_possibly_acknowledged() -> Non
 def test_an_unclean_election_of_which_nothing_tells_the_cost_may_have_lost_records(tmp_path: Path) -> None:
     report = without_logs("unclean_4x", tmp_path)
     (asked,) = lost_words(summary(report))
-    assert asked.startswith("Perhaps in pay-0: Broker 2 was elected for epoch 1 from outside the in-sync replicas")
-    assert "Perhaps lost in pay-0: Broker 2 was elected" in postmortem(report)
+    assert asked.startswith("Perhaps in pay-0. Broker 2 was elected for epoch 1 from outside the in-sync replicas")
+    assert "Perhaps lost in pay-0. Broker 2 was elected" in postmortem(report)
     assert not any(words.startswith("Perhaps") for words in lost_words(told("unclean_4x")))
 
 

@@ -60,6 +60,8 @@ class Action:
     """What is known of these."""
     findings: tuple[str, ...] = ()
     """The findings that call for it, where some do."""
+    unsure: bool = False
+    """Whether it may turn out that nobody has to do it."""
     numbers_differ: bool = False
     """Whether other partitions have other numbers in the words."""
 

@@ -36,7 +36,7 @@ _GROUPS: Final = {
 
 
 def actions(report: AuditReport) -> tuple[Action, ...]:
-    """All of them, those that are alike together, the most urgent kind first."""
+    """All of them, those that are alike together, the most urgent kind first, and what is sure before what is not."""
     told = [
         *(action for placed in report.advice for action in _gates(placed, report)),
         *(action for history in report.histories for action in _after(history, report)),
@@ -47,7 +47,7 @@ def actions(report: AuditReport) -> tuple[Action, ...]:
         words = blurred(action.words), blurred(action.first)
         alike.setdefault((action.kind, *words, action.names_are), []).append(action)
     together = [joined(own) for own in alike.values()]
-    return tuple(sorted(together, key=lambda action: ORDER.index(action.kind)))
+    return tuple(sorted(together, key=lambda action: (ORDER.index(action.kind), action.unsure)))
 
 
 def _gates(placed: PlacedAdvice, report: AuditReport) -> Iterator[Action]:
@@ -83,6 +83,7 @@ def _of_loss(history: PlacedHistory, loss: Loss, report: AuditReport) -> Iterato
         aims=(aim,),
         names=tuple(client_name(client.client_id) for client in loss.clients),
         names_are="Acknowledged to" if surely_acknowledged(loss) else "Perhaps acknowledged to",
+        unsure=not surely_acknowledged(loss),
     )
     yield from _consumers(history, loss)
 

@@ -104,13 +104,13 @@ def perhaps_words(entries: Iterable[FoldedFinding]) -> Iterator[str]:
     for entry in entries:
         words = _undecided(entry.finding.message)
         asked.setdefault(words, []).extend(spot.place for spot in entry.spots)
-    yield from (f"{named_places(places, PLACES_SHOWN)}: {words}" for words, places in asked.items())
+    yield from (f"{named_places(places, PLACES_SHOWN)}{words}" for words, places in asked.items())
 
 
 def _undecided(message: str) -> str:
-    """An open question behind the name of its partitions."""
+    """An open question, or a finding that leaves one open, behind the name of its partitions."""
     head, asked, rest = message.partition("Undecided: ")
-    return f"undecided. {capital(rest)}" if asked and not head else message
+    return f": undecided. {capital(rest)}" if asked and not head else f". {message}"
 
 
 def beside_the_advice(report: AuditReport) -> Iterator[str]:
