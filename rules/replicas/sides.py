@@ -54,7 +54,9 @@ def _superseded(held: Mapping[int, Replica], start: int) -> tuple[tuple[int, ...
     epochs = {broker: _epoch_at(held[broker], start) for broker in sorted(held)}
     highest = max(epochs.values())
     older = tuple(broker for broker, epoch in epochs.items() if epoch < highest)
-    if not older or min(epochs.values()) < 0:
+    # Whoever holds the later epoch too, from further on, has it from another leader: the number stands for two epochs.
+    own = (run for broker in older for run in held[broker].log.epochs if run.start_offset > start)
+    if not older or min(epochs.values()) < 0 or any(run.epoch == highest for run in own):
         return None
     winners = [broker for broker, epoch in epochs.items() if epoch == highest]
     return older, (

@@ -174,3 +174,10 @@ def test_a_batch_of_another_epoch_is_believed_unless_more_than_neighbours_speaks
     drawing: str, said: str
 ) -> None:
     assert accused(judged(drawing)) & {"EPOCH001", "SEG006"} == {said}
+
+
+@pytest.mark.parametrize(("older", "told"), [("000022", False), ("000000", True)])
+def test_an_epoch_that_began_at_two_offsets_replaced_nothing(older: str, told: bool) -> None:
+    verdict = judged(f"broker 1 {older}|\nbroker 2 002222|")
+    (first, *_) = [f.message for f in verdict.findings if f.rule == "LOG001" and f.start_offset == len("00")]
+    assert ("the later epoch 2 wrote in its place" in first) is told
