@@ -84,8 +84,9 @@ def told(report: AuditReport) -> Iterator[str]:
     yield from (line for account in accounts for line in told_of(account))
     yield from (words for a in accounts for s in a.safeguards for words in (s.allowed, s.instead) if words)
     known = summary(report)
-    yield from (action.told(3) for action in known.actions)
-    yield from (each.words for each in known.unseen if each.kind == "question")
+    # Which partitions and rules are meant stands before a colon, and may be a list.
+    yield from (part for action in known.actions for part in action.told(3).split(": ", 1))
+    yield from (part for each in known.unseen if each.kind == "question" for part in each.words.split(": ", 1))
     yield from (gate_words(gate) for placed in report.advice for gate in told_gates(placed.advice))
     if known.lost is not None:
         yield f"{known.lost.amount}, {known.lost.worth}. {known.lost.copies}"
