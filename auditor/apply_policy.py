@@ -8,6 +8,8 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Final
 
+from msgspec import structs
+
 from auditor.config import AuditConfig, ConfigError
 from auditor.config.policy import NO_POLICY, AcceptedFinding, Policy
 from auditor.kept_report import NO_REPORT, fingerprint_of, report_in, topic_id_of
@@ -27,7 +29,7 @@ def weighed(verdicts: Iterable[PartitionVerdict], policy: Policy) -> Iterator[Pa
             continue
         findings = tuple(_weighed(f, policy) for f in verdict.findings if f.rule not in policy.off)
         undecided = tuple(point for point in verdict.undecided if point.rule not in policy.off)
-        yield replace(verdict, findings=findings, undecided=undecided)
+        yield structs.replace(verdict, findings=findings, undecided=undecided)
 
 
 def _weighed(finding: Finding, policy: Policy) -> Finding:

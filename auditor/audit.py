@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from msgspec import structs
+
 from auditor.collection import refused_by_manifests
 from auditor.conclude import build_report
 from auditor.config import AuditConfig, ConfigError
@@ -89,7 +91,7 @@ def prepare(dump: DumpParts, config: AuditConfig) -> Prepared:
     read = (
         unit
         if unit.kind in OF_ONE_PARTITION
-        else replace(unit, log_patterns=config.log_pattern, log_timezones=config.log_timezone)
+        else structs.replace(unit, log_patterns=config.log_pattern, log_timezones=config.log_timezone)
         for unit in (*own, *beside.units)
     )
     units = (*read, *texts.units, *plan_internal(str(dump.root), inventory))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from msgspec import structs
+
 from auditor.apply_policy import counted, outcome_of, weighed
 from auditor.config import AuditConfig
 from auditor.coverage import coverage_of
@@ -111,7 +113,7 @@ def _without_bill_named(verdict: PartitionVerdict, findings: Sequence[Finding]) 
         return verdict
     ids = {finding.fingerprint: finding.id for finding in findings}
     named = tuple(replace(each, finding=ids[each.finding]) for each in verdict.unbilled if each.finding in ids)
-    return replace(verdict, unbilled=named, advice=tuple(replace(a, unbilled=named) for a in verdict.advice))
+    return structs.replace(verdict, unbilled=named, advice=tuple(replace(a, unbilled=named) for a in verdict.advice))
 
 
 def _verdict(

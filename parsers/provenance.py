@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal, Protocol
+
+from msgspec import Struct
 
 ReplicaState = Literal["current", "future", "deleted", "stray", "foreign"]
 """By the folder's name; foreign is one that holds something else than its name says."""
@@ -48,8 +49,7 @@ LOG_DIR_CHECKPOINTS: Final[tuple[FileKind, ...]] = (
 """What every broker keeps in each of its log dirs."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class Span(Struct, frozen=True, kw_only=True):
     """A half-open range of bytes in one source; the address of a piece of evidence."""
 
     source: str
@@ -78,8 +78,7 @@ def row_span(row: Addressed) -> Span:
     return Span(source=row.source, start=row.span_start, end=row.span_end)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class Origin(Struct, frozen=True, kw_only=True):
     """What all rows of one file share: the file and the replica (or log dir) that it belongs to.
 
     `source` is the path relative to the dump, with forward slashes, so a report reads the same wherever the dump lies.
@@ -99,8 +98,7 @@ class Origin:
         return Span(source=self.source, start=start, end=end)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(Struct, frozen=True, kw_only=True):
     """One file of a dump, as the inventory found it."""
 
     origin: Origin

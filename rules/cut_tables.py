@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from rules.counterfactual import (
     Counterfactual,
     as_run,
@@ -77,7 +79,9 @@ def _role_told_next(own: Sequence[Moment], place: int, cut: Cut) -> tuple[int | 
 
 def _as_cut(moment: Moment) -> Moment:
     """A cut that cut nothing, told as a cut to the log end."""
-    return replace(moment, kind="truncated", offset=moment.end_offset) if moment.kind == "truncation-kept" else moment
+    if moment.kind != "truncation-kept":
+        return moment
+    return structs.replace(moment, kind="truncated", offset=moment.end_offset)
 
 
 def _watermark(cut: Cut, decision: LogCut | None) -> int | None:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, Literal
 
+from msgspec import Struct
+
 from parsers.provenance import Span
 
 FactValue = str | int | bool | None | tuple[int, ...] | tuple[str, ...]
@@ -59,8 +61,7 @@ class Violation:
     """Whether its window is drawn as all headers tell the log, those too that are not believed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Undecided:
+class Undecided(Struct, frozen=True, kw_only=True):
     """What a rule says when evidence is missing, and which evidence would decide it."""
 
     reason: str

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
+
 from rules.advice import Advice
 from rules.availability.account import Availability
 from rules.counterfactual import Counterfactual
@@ -28,8 +30,7 @@ class EpochLine:
     start_offset: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplicaVerdict:
+class ReplicaVerdict(Struct, frozen=True, kw_only=True):
     """One replica as the report's table shows it."""
 
     broker: int
@@ -70,8 +71,7 @@ class ReplicaVerdict:
         return not (self.end_known or self.batches)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleCoverage:
+class RuleCoverage(Struct, frozen=True, kw_only=True):
     """What one rule could not decide, for the ledger that stands beside every verdict."""
 
     rule: str
@@ -84,8 +84,7 @@ class RuleCoverage:
     """The audit level that asks the question, where this one does not."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionVerdict:
+class PartitionVerdict(Struct, frozen=True, kw_only=True):
     """The whole judgement about one partition."""
 
     cluster_id: str | None

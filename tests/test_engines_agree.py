@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import shutil
 import subprocess
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import structs
 
 from auditor.audit import audit, prepare
 from auditor.config import AuditConfig, ConfigError, EngineName
@@ -193,7 +193,7 @@ def test_a_dump_that_executors_do_not_see_is_a_sentence(sample: Callable[[str], 
     from auditor.engines.spark.engine import run
 
     prepared = prepare(gather(sample("fast_failover_kip101")), AuditConfig())
-    moved = [dataclasses.replace(unit, dump="/no/such/dump") for unit in prepared.units]
+    moved = [structs.replace(unit, dump="/no/such/dump") for unit in prepared.units]
     with pytest.raises(ConfigError, match=r"^/no/such/dump: .*[Ee]very executor must see the dump") as caught:
         list(run(moved, prepared.surroundings, Silent(), Selection()))
     assert "\n" not in str(caught.value)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from rules.catalog import RULES
@@ -13,6 +11,7 @@ from rules.sketch.notation import read_sketch
 from tests.lab.effort import fast_if
 from tests.lab.sample_reports import is_short, report_on
 from tests.mutants.registry import NOT_RECORDED
+from tests.replaced import replace
 from tests.twins import (
     HEALTHY,
     NOTED,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec.structs import replace
 
 from parsers.files import FileFault, disk_name, locate, printable, read_small
 from parsers.inventory import Inventory, parse_file_name, parse_replica_name

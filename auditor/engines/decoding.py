@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from parsers.provenance import Origin, row_span
 from parsers.records import BATCH_LIMIT, Prover, decode_entry

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from auditor.engines.opening import unread_file
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.statements_of_rows import Named
@@ -11,7 +13,6 @@ from parsers.provenance import Span
 from parsers.tables import Refusal
 from rules.facts.indexes import NO_INDEXES, IndexFacts
 from rules.facts.stretch import LogFacts
-from rules.history.drafts import altered
 from rules.history.moments import Moment
 from rules.narrow.assemble import DirectoryFacts, Fact, RootClaims
 from rules.replicas.groups import GroupCommit
@@ -20,7 +21,7 @@ from rules.replicas.groups import GroupCommit
 def with_its_topic(named: Named) -> Moment:
     """A statement that names the topic id itself."""
     _, topic_id, moment = named
-    return moment if moment.topic_id == topic_id else altered(moment, topic_id=topic_id)
+    return moment if moment.topic_id == topic_id else replace(moment, topic_id=topic_id)
 
 
 def replica_fact(

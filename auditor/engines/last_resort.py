@@ -7,8 +7,9 @@ is not there is no file's fault, and goes through.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from auditor.engines.facts import replica_fact, unread_fact
 from auditor.engines.opening import unread_file

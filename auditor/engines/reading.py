@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
+from msgspec.structs import replace
 
 from auditor.engines.decoding import Decoding
 from auditor.engines.facts import replica_fact, told_fact, unread_fact

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
+from msgspec.structs import replace
 
 from parsers.files import read_source
 from parsers.indexes import Slots, slots_of

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import Final
+
+from msgspec import to_builtins
 
 from auditor.report.advice_files import commands, election, going, may_follow, reassignment
 from auditor.report.bill import sentence
@@ -265,13 +266,13 @@ def _brokers(brokers: Sequence[int]) -> str:
 
 
 def _document(placed: PlacedAdvice) -> dict[str, object]:
-    told = _camel_keys(asdict(placed.advice))
+    told = _camel_keys(to_builtins(placed.advice))
     files = [
         {"broker": candidate.broker, "reassignment": reassignment(placed, candidate.broker)}
         for candidate in placed.advice.candidates
         if may_follow(placed.advice, candidate.broker)
     ]
-    fading = [_camel_keys(asdict(copy)) for loss in placed.losses for copy in _fading(loss)]
+    fading = [_camel_keys(to_builtins(copy)) for loss in placed.losses for copy in _fading(loss)]
     return {
         "clusterId": placed.cluster_id,
         "topic": placed.topic,

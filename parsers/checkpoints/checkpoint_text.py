@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final, TypeVar
+
+from msgspec import Struct
 
 from parsers.checkpoints.numbers import ENTRY_LIMIT, REFUSAL_LIMIT, integer
 from parsers.provenance import Origin
@@ -21,8 +22,7 @@ HEADER_EXPECTED: Final = "two header lines: the version 0, then the number of en
 HEADER_MISSING: Final = "the file lacks its two header lines"
 
 
-@dataclass(frozen=True, slots=True)
-class CheckpointLine:
+class CheckpointLine(Struct, frozen=True):
     """A line without its end, and the bytes it stands in (its end included)."""
 
     text: str

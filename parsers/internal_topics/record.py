@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypedDict
+
+from msgspec.structs import replace
 
 from parsers.provenance import Origin, Span
 from parsers.refusal import refuse

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from msgspec import Struct
+
 from parsers.provenance import Origin, ReplicaState, Source, Span
 from parsers.tables import Refusal
 
@@ -38,8 +40,7 @@ class LogDir:
         return Origin(source=self.path, cluster_id=self.cluster_id, broker=self.broker, log_dir=self.path)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplicaDir:
+class ReplicaDir(Struct, frozen=True, kw_only=True):
     """One replica's directory in a log dir; its origin's source is the directory."""
 
     origin: Origin

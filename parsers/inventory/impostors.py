@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from parsers.inventory.names import IN_REPLICAS, LOG_DIR_MARKS, is_archive
 from parsers.inventory.walk import Folder, FolderEntry, Impostor

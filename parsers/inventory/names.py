@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from parsers.provenance import FileKind, ReplicaState, broker_id
 
@@ -76,8 +77,7 @@ _ARCHIVE: Final = re.compile(r".*\.(?:tar(?:\.(?:gz|bz2|xz|zst|lz4|z))?|tgz|tbz2
 _BARE_BROKER: Final = re.compile(r"\d{1,10}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplicaName:
+class ReplicaName(Struct, frozen=True, kw_only=True):
     """What a replica directory's name says."""
 
     topic: str
@@ -86,8 +86,7 @@ class ReplicaName:
     topic_truncated: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileName:
+class FileName(Struct, frozen=True, kw_only=True):
     """What a file's name says."""
 
     kind: FileKind

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from msgspec import structs
+
 from parsers.inventory.contents import LogDir, LogWitness
 from parsers.inventory.log_dirs import Overrides
 from parsers.inventory.names import WRITTEN_BY_BROKERS, broker_of_word
@@ -128,7 +130,7 @@ class Owners:
         clusters = {log_dir.cluster_id for log_dir in self.log_dirs if log_dir.broker == broker}
         clusters = clusters or {log_dir.cluster_id for log_dir in self.log_dirs}
         cluster = next(iter(clusters)) if len(clusters) == 1 else origin.cluster_id
-        return replace(file, origin=Origin(source=origin.source, cluster_id=cluster, broker=broker))
+        return structs.replace(file, origin=Origin(source=origin.source, cluster_id=cluster, broker=broker))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +166,7 @@ def own_logs(
         owned_file = owners.own(file) if file.origin.source in voices else file
         if isinstance(owned_file, Refusal):
             refused.append(owned_file)
-            owned_file = replace(file, kind="unknown")
+            owned_file = structs.replace(file, kind="unknown")
         owned.append(owned_file)
     heard = (_witnesses(file, voices[file.origin.source]) for file in listed if file.origin.source in voices)
     return Owned(files=owned, refusals=refused, witnesses=[word for words_of in heard for word in words_of])

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from parsers.files import disk_name, file_type, is_inside, printable, reason_of
 from parsers.inventory.names import WRITTEN_BY_BROKERS, WRITTEN_BY_KAFKA, FileName, parse_file_name
 from parsers.provenance import Origin
@@ -18,8 +20,7 @@ from parsers.tables import Refusal, RefusalKind
 _NO_FILE: Final[tuple[RefusalKind, str]] = ("unreadable", "a regular file")
 
 
-@dataclass(frozen=True, slots=True)
-class FolderEntry:
+class FolderEntry(Struct, frozen=True):
     """A file in a folder: its name as shown, its size, and what the name says."""
 
     name: str
@@ -38,8 +39,7 @@ class Impostor:
     found: str
 
 
-@dataclass(frozen=True, slots=True)
-class Folder:
+class Folder(Struct, frozen=True):
     """A folder of the tree, its files and the names of its subfolders."""
 
     path: str

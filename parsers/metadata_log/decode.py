@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from parsers.metadata_log.bodies import BODIES, NO_OP
 from parsers.metadata_log.records import MetadataRecord, Skipped

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
+
+from msgspec.structs import replace
 
 from parsers.metadata_log.checking import LogState, SnapshotCheck, SnapshotChecks, SnapshotToCheck
 from parsers.metadata_log.decode import decode_metadata_record

@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import replace
 from typing import Final
 
+from msgspec import structs
+
 from parsers.metadata_log.image import MetadataImage, clear_elr, merge, with_flags
 from parsers.metadata_log.records import (
     BrokerRegistrationChange,
@@ -210,7 +212,7 @@ class Fold:
 
     def refuse(self, stamp: Stamp, expected: str, found: str) -> None:
         """Refuse a record that decodes but contradicts the state."""
-        origin = replace(stamp.origin, source=stamp.span.source)
+        origin = structs.replace(stamp.origin, source=stamp.span.source)
         self.refusals.append(
             refuse(origin, "malformed", stamp.span.start, stamp.span.end, expected=expected, found=found)
         )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from typing import BinaryIO, Final, cast
 
 import pyarrow as pa
+from msgspec.structs import replace
 
 from parsers.broker_log import (
     DEFAULT_PATTERN,

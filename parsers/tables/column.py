@@ -99,8 +99,7 @@ def _members(hint: Any) -> tuple[Any, ...]:
 @cache
 def arrow_schema(row_class: type) -> pa.Schema:
     """The Arrow schema of a row class; nested frozen classes become structs, tuples become lists."""
-    hints = get_type_hints(row_class, include_extras=True)
-    return pa.schema([_arrow_field(field.name, hints[field.name]) for field in dataclasses.fields(row_class)])
+    return pa.schema([_arrow_field(name, hint) for name, hint in get_type_hints(row_class, include_extras=True).items()])
 
 
 def _arrow_field(name: str, hint: Any) -> pa.Field:
@@ -118,11 +117,16 @@ def _arrow_type(hint: Any) -> pa.DataType:
         return pa.string()
     if get_origin(hint) is tuple:
         return pa.list_(_arrow_type(get_args(hint)[0]))
-    if dataclasses.is_dataclass(hint):
-        return pa.struct(list(arrow_schema(hint)))  # type: ignore[arg-type]
+    if _has_fields(hint):
+        return pa.struct(list(arrow_schema(hint)))
     if members := _members(hint):
         return pa.struct(list(_fields_of_any(members)))
     return _PLAIN[hint]
+
+
+def _has_fields(hint: Any) -> bool:
+    """Whether values of a type are frozen ones with fields of their own."""
+    return dataclasses.is_dataclass(hint) or hasattr(hint, "__struct_fields__")
 
 
 def _fields_of_any(members: Sequence[Any]) -> Iterable[pa.Field]:
@@ -181,8 +185,8 @@ def _converter(
     hint: Any, inner: Callable[[Any], Change], of_fields: Callable[[Fields], Change], items: type
 ) -> Change:
     """What converts a value of a type, given what converts those inside it; null stays null."""
-    if dataclasses.is_dataclass(hint):
-        change = of_fields([(name, inner(type_)) for name, type_ in _plain_hints(hint).items()])  # type: ignore[arg-type]
+    if _has_fields(hint):
+        change = of_fields([(name, inner(type_)) for name, type_ in _plain_hints(hint).items()])
         return lambda value: None if value is None else change(value)
     if get_origin(hint) is tuple:
         one = inner(get_args(hint)[0])

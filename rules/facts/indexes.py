@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Final
+
+from msgspec import Struct
 
 from parsers.provenance import Span
 from parsers.tables import IndexFlaw, IndexKind
@@ -16,8 +17,7 @@ KEEP_ABORTS: Final = 1024
 """Aborts that are kept: many of those without an entry may have ended nothing, which only the whole log tells."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexFault:
+class IndexFault(Struct, frozen=True, kw_only=True):
     """An index entry that its segment contradicts, or the entry before it."""
 
     kind: IndexKind
@@ -30,8 +30,7 @@ class IndexFault:
     """Whether it is of an entry that is missing behind the last one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToldAbort:
+class ToldAbort(Struct, frozen=True, kw_only=True):
     """An aborted transaction as an index tells it, with the last stable offset of when it ended."""
 
     producer_id: int
@@ -41,16 +40,14 @@ class ToldAbort:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unindexed:
+class Unindexed(Struct, frozen=True, kw_only=True):
     """A marker of abort in a segment without a transaction index."""
 
     marker_offset: int
     span: Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexFacts:
+class IndexFacts(Struct, frozen=True, kw_only=True):
     """The indexes of a stretch of log, those entries held against it that lead into the stretch.
 
     Faults are kept by their places, the first ones. Where offsets do not ascend in the log, none of them is an address.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import zip_longest
 from typing import Final
+
+from msgspec.structs import replace
 
 from rules.facts.producers import join_fences, join_producers
 from rules.facts.producing import ProducerFence, ProducerRun

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
+
 from parsers.provenance import Span
 from parsers.tables import RefusalKind
 from rules.facts.producing import NO_TRANSACTIONS, BrokerTime, ProducerFence, ProducerRun, Transactions
@@ -25,8 +27,7 @@ UNOPENED: Final[frozenset[RefusalKind]] = frozenset({"unreadable", "not_copied",
 """Refusals of a whole file whose bytes could not be had: it may hold anything, or nothing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpochRun:
+class EpochRun(Struct, frozen=True, kw_only=True):
     """Consecutive batches of one leader epoch, in physical order."""
 
     epoch: int
@@ -37,8 +38,7 @@ class EpochRun:
     last: Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OffsetStep:
+class OffsetStep(Struct, frozen=True, kw_only=True):
     """Two neighbouring batches whose offsets do not meet: a gap when `found` is above `expected`, an overlap below."""
 
     expected: int
@@ -67,8 +67,7 @@ class Stray:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChecksumFault:
+class ChecksumFault(Struct, frozen=True, kw_only=True):
     """A batch whose bytes do not give the checksum it carries."""
 
     base_offset: int
@@ -77,8 +76,7 @@ class ChecksumFault:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnreadBytes:
+class UnreadBytes(Struct, frozen=True, kw_only=True):
     """Bytes of a segment that hold no readable batch, and the offsets around them."""
 
     kind: RefusalKind
@@ -96,8 +94,7 @@ class UnreadBytes:
         return f"expected {self.expected}, found {self.found}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BucketDigest:
+class BucketDigest(Struct, frozen=True, kw_only=True):
     """An order-free sum over the batches that start in one bucket of offsets; equal contents have equal digests."""
 
     bucket: int
@@ -105,8 +102,7 @@ class BucketDigest:
     digest: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogFacts:
+class LogFacts(Struct, frozen=True, kw_only=True):
     """A stretch of one replica's log, folded. Lists of defects keep their first members and count them all."""
 
     batches: int = 0

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from rules.history.drafts import altered
+from msgspec.structs import replace
+
 from rules.history.moments import Moment, gives_role, ordered
 from rules.history.statements import LogEvent
 
@@ -25,7 +26,7 @@ def of_one_folder(moments: Sequence[Moment], several: Iterable[int]) -> list[Mom
         loads = [m for m in start if m.kind == "log-loaded"]
         if len(loads) > 1:
             ends = {(m.end_offset, m.log_start_offset) for m in loads}
-            first = altered(loads[0], end_offset=None, log_start_offset=None) if len(ends) > 1 else loads[0]
+            first = replace(loads[0], end_offset=None, log_start_offset=None) if len(ends) > 1 else loads[0]
             changed |= {id(m): None for m in start if m.kind in ("log-loaded", "producer-state-saved")}
             changed[id(loads[0])] = first
     told = (changed.get(id(moment), moment) for moment in moments)

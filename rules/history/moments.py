@@ -6,8 +6,9 @@ Clocks of different witnesses are never compared as they stand; the logical cloc
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final, TypeGuard
+
+from msgspec import Struct
 
 from rules.history.rotated import FileOrder, Place
 from rules.history.statements import (
@@ -150,8 +151,7 @@ def first_role(moments: Iterable[Moment]) -> RoleTaken | None:
     return next((moment for moment in moments if isinstance(moment, RoleTaken)), None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Committed:
+class Committed(Struct, frozen=True, kw_only=True):
     """A proof that everything below an offset was committed, and the epoch by which it was."""
 
     end_offset: int

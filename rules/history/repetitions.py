@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import attrgetter
 from typing import Final, TypeGuard, cast
 
-from rules.history.drafts import altered
+from msgspec.structs import replace
+
 from rules.history.rotated import log_of
 from rules.history.statements import KINDS, Answered, Fetched, Moment, PartitionState, Produced
 
@@ -16,7 +17,7 @@ Values = Callable[[Moment], tuple[object, ...]]
 
 def _values(*names: str) -> Mapping[type, Values]:
     """What takes these values of a statement of each class, as far as it has them."""
-    own = {each: [name for name in names if name in each.__slots__] for each in KINDS.values()}
+    own = {each: [name for name in names if name in each.__struct_fields__] for each in KINDS.values()}
     return {each: cast("Values", attrgetter(*told)) for each, told in own.items()}
 
 
@@ -83,8 +84,8 @@ class _Run:
             return self._first
         last = last_of(self._last)
         if not isinstance(last, Fetched):
-            return altered(self._first, count=self._count, last_time=last.time)
-        return altered(
+            return replace(self._first, count=self._count, last_time=last.time)
+        return replace(
             self._first, count=self._count, last_time=last.time, last_taken_in=last.taken_in,
             last_answered=last.answered, waited=self._waited, left_out=self._left_out,
         )  # fmt: skip
@@ -97,8 +98,8 @@ def _delays(moment: Repeatable) -> tuple[int, bool]:
 def first_of(moment: Moment) -> Moment:
     """The first one of those that a statement stands for."""
     if isinstance(moment, Fetched):
-        return altered(moment, count=1, last_time=None, last_taken_in=None, last_answered=None)
-    return altered(moment, count=1, last_time=None)
+        return replace(moment, count=1, last_time=None, last_taken_in=None, last_answered=None)
+    return replace(moment, count=1, last_time=None)
 
 
 def last_of(moment: Moment) -> Moment:
@@ -106,8 +107,8 @@ def last_of(moment: Moment) -> Moment:
     if moment.count == 1:
         return moment
     if not isinstance(moment, Fetched):
-        return altered(moment, count=1, time=moment.last_time, last_time=None)
-    return altered(
+        return replace(moment, count=1, time=moment.last_time, last_time=None)
+    return replace(
         moment, count=1, time=moment.last_time, arrived=None, taken_in=moment.last_taken_in,
         answered=moment.last_answered, last_time=None, last_taken_in=None, last_answered=None,
     )  # fmt: skip

@@ -8,11 +8,12 @@ not show is of the time before or after it; where both are possible, its times a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Final
 
-from rules.history.drafts import altered
+from msgspec import structs
+
 from rules.history.moments import ROLE_KINDS, Moment, falls, gives_role, ordered
 from rules.history.statements import times_of
 
@@ -95,7 +96,7 @@ def _shifted(own: Sequence[Moment]) -> Mapping[int, Moment]:
         return found[0]
     if not found and not _falls_back(own):
         return {}  # it is the file that is out of order: parts of a log were put together in another one
-    return {id(line): replace(line, set_back=None) for lines in (certain, *open_ones) for line in lines}
+    return {id(line): structs.replace(line, set_back=None) for lines in (certain, *open_ones) for line in lines}
 
 
 def _orders(own: Sequence[Moment], certain: Lines, open_ones: Sequence[Lines]) -> Iterator[Mapping[int, Moment]]:
@@ -129,4 +130,4 @@ def _files(own: Sequence[Moment]) -> Iterator[_File]:
 
 def shifted_by(moment: Moment, by: int) -> Moment:
     """The same so much later on its clock, with the amount beside it."""
-    return altered(moment, set_back=by, **{name: time + by for name, time in times_of(moment).items()})
+    return structs.replace(moment, set_back=by, **{name: time + by for name, time in times_of(moment).items()})

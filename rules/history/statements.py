@@ -6,20 +6,16 @@ type checker holds it to that.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, cast, get_args, get_type_hints
 
+from msgspec import Struct
+
 from parsers.provenance import Span
-from rules.history.drafts import drafted, shared
 
 
-@shared
-@dataclass(frozen=True, kw_only=True)
-class Witnessed:
+class Witnessed(Struct, frozen=True, kw_only=True):
     """What every statement bears: who tells it and when, of whom and of which epoch, and how far it is believed."""
-
-    __slots__ = ()
 
     clock: str
     """Whose clock the time is of: statements of one clock are ordered by it, those of two are not."""
@@ -53,9 +49,7 @@ class Witnessed:
         return None if self.time is None else self.time - (self.set_back or 0)
 
 
-@drafted
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoleTaken(Witnessed):
+class RoleTaken(Witnessed, frozen=True, kw_only=True):
     """A broker's own word that it leads or follows in an epoch; its offset is its log end."""
 
     kind: Literal["leader-starts", "follower-starts"]
@@ -69,9 +63,7 @@ class RoleTaken(Witnessed):
     """The epoch in which the broker was until then, by this line; null where the line does not tell it."""
 
 
-@drafted
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionState(Witnessed):
+class PartitionState(Witnessed, frozen=True, kw_only=True):
     """Who leads in which epoch and who is in sync: as controllers decided, ordered or recorded it, or leaders."""
 
     kind: Literal[
@@ -103,9 +95,7 @@ class PartitionState(Witnessed):
     """Whether it was so by its time, and since when is not told: a snapshot of the metadata log shows no beginning."""
 
 
-@drafted
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fetched(Witnessed):
+class Fetched(Witnessed, frozen=True, kw_only=True):
     """A fetch and its answer: the offset asked, the epochs believed, the high watermark or divergence answered."""
 
     kind: Literal["fetched", "consumed"]
@@ -141,9 +131,7 @@ class Fetched(Witnessed):
     """Bytes of records in the answer; null where the line does not tell."""
 
 
-@drafted
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Produced(Witnessed):
+class Produced(Witnessed, frozen=True, kw_only=True):
     """A produce request and its answer: which acknowledgements were asked for, and the base offset."""
 
     kind: Literal["produced"]
@@ -166,9 +154,7 @@ class Produced(Witnessed):
     """Whether its connection was closed when it was answered: see `unheard`."""
 
 
-@drafted
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inquiry(Witnessed):
+class Inquiry(Witnessed, frozen=True, kw_only=True):
     """A follower that asks where an epoch ended, or, out of range, where the log does; and the answer."""
 
     kind: Literal["epoch-asked", "offset-asked"]
@@ -177,9 +163,7 @@ class Inquiry(Witnessed):
     answer_offset: int | None = None
 
 
-@drafted
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogCut(Witnessed):
+class LogCut(Witnessed, frozen=True, kw_only=True):
     """What a broker says about cutting its log: that it did, by which reason, or why not."""
 
     kind: Literal[
@@ -202,9 +186,7 @@ class LogCut(Witnessed):
     answer_offset: int | None = None
 
 
-@drafted
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogEvent(Witnessed):
+class LogEvent(Witnessed, frozen=True, kw_only=True):
     """What became of a log on its disk: it was loaded, made, deleted, saved; and its marks were."""
 
     kind: Literal[
@@ -221,9 +203,7 @@ class LogEvent(Witnessed):
     log_start_offset: int | None = None
 
 
-@drafted
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Notice(Witnessed):
+class Notice(Witnessed, frozen=True, kw_only=True):
     """What happened without any value of the log."""
 
     kind: Literal[
@@ -244,10 +224,11 @@ KINDS: Final = MappingProxyType(
 )
 """The class of each kind of statement."""
 
-_NAMES: Final = frozenset(name for each in KINDS.values() for name in each.__slots__)
+_FIELDS: Final = MappingProxyType({each: frozenset(each.__struct_fields__) for each in KINDS.values()})
+_NAMES: Final = frozenset[str]().union(*_FIELDS.values())
 _TIMES: Final = ("time", "last_time", "arrived", "written", "taken_in", "answered", "last_taken_in", "last_answered")
 _TIMES_OF: Final = MappingProxyType(
-    {each: [name for name in _TIMES if name in each.__slots__] for each in KINDS.values()}
+    {each: [name for name in _TIMES if name in names] for each, names in _FIELDS.items()}
 )
 
 
@@ -262,4 +243,5 @@ def statement(kind: str, **values: object) -> Moment:
     made = KINDS[kind]
     if not _NAMES.issuperset(values):
         raise TypeError(f"no statement has the fields {sorted(values.keys() - _NAMES)}")
-    return cast("Moment", made(kind=kind, **{name: told for name, told in values.items() if name in made.__slots__}))
+    own = _FIELDS[made]
+    return cast("Moment", made(kind=kind, **{name: told for name, told in values.items() if name in own}))

@@ -11,7 +11,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from rules.history.drafts import altered
+from msgspec.structs import replace
+
 from rules.history.late_answers import handled_in
 from rules.history.moments import ROLE_KINDS, STARTING, Moment, gives_role, leads, ordered
 from rules.history.repetitions import first_of, last_of
@@ -54,7 +55,7 @@ def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
             term, last = known[place]
             latest = last if last > term else None
         same = (moment.term, moment.latest_term) == (term, latest)
-        placed.append(moment if same else altered(moment, term=term, latest_term=latest))
+        placed.append(moment if same else replace(moment, term=term, latest_term=latest))
     return _with_latest_terms(placed)
 
 
@@ -71,7 +72,7 @@ def _with_first_roles(in_order: Sequence[Moment]) -> Iterator[Moment]:
         first = moment.kind in ROLE_KINDS and moment.clock in taken_up
         if first:
             taken_up.discard(moment.clock)
-        yield altered(moment, fresh=True) if first else moment
+        yield replace(moment, fresh=True) if first else moment
 
 
 def _before_orders(in_order: Sequence[Moment], first: Mapping[str, int]) -> Mapping[int, int]:
@@ -131,7 +132,7 @@ def _with_latest_terms(placed: Sequence[Moment]) -> tuple[Moment, ...]:
         elif latest is None and moment.term is not None:
             until = moment.epoch if gives_role(moment) else following.get(moment.clock)
             latest = later.last(moment, until)
-        bounded.append(moment if latest in (None, moment.latest_term) else altered(moment, latest_term=latest))
+        bounded.append(moment if latest in (None, moment.latest_term) else replace(moment, latest_term=latest))
         later.pass_over(moment)
         if gives_role(moment) and moment.epoch is not None:
             following[moment.clock] = moment.epoch

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, TypeGuard
 
-from rules.history.drafts import altered
+from msgspec.structs import replace
+
 from rules.history.moments import (
     ROLE_KINDS,
     ZOOKEEPER_CLOCK,
@@ -243,7 +244,7 @@ def cuts(moments: Sequence[Moment]) -> Iterator[Cut]:
             former = role[moment.clock].term if repeated else moment.term
             # Before the first role that is told it was in some epoch below: which one is sure where there is but one.
             former = None if moment.clock not in role and (former or 0) > 0 else former
-            role[moment.clock] = moment if former == moment.term else altered(moment, term=former)
+            role[moment.clock] = moment if former == moment.term else replace(moment, term=former)
             started.discard(moment.clock)
         told = log_end(moment)
         end[moment.clock] = told if told is not None else end.get(moment.clock)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from rules.history.drafts import altered
+from msgspec.structs import replace
+
 from rules.history.moments import Moment, succeeded
 from rules.history.rotated import log_of
 from rules.history.statements import Produced
@@ -30,7 +31,7 @@ def told_once(moments: Iterable[Moment]) -> list[Moment]:
         place = known.get(key)
         before = None if place is None else kept[place]
         if place is not None and isinstance(before, Produced) and _same_request(before, moment):
-            kept[place] = altered(before, unheard=True)
+            kept[place] = replace(before, unheard=True)
         else:
             known[key] = len(kept)
             kept.append(moment)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from parsers.provenance import Span
 from rules.asked_once import asked_once
@@ -19,8 +20,7 @@ UNCOMMITTED: Final = "nothing tells that they were committed"
 ANOTHERS: Final = "what the cleaner wrote down may be of an earlier topic of that name"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Word:
+class Word(Struct, frozen=True, kw_only=True):
     """One witness's word that the log went up to an offset."""
 
     end_offset: int

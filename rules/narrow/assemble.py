@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import groupby
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parsers.provenance import LOG_DIR_CHECKPOINTS, FileKind, ReplicaState, Span
 from rules.chronicle.chronicle import Chronicle
@@ -55,8 +58,7 @@ from rules.thresholds import DEFAULTS, Thresholds
 from rules.zoom.ranges import UnreadFile
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DirectoryFacts:
+class DirectoryFacts(Struct, frozen=True, kw_only=True):
     """What the small files and the listing of a replica's directory say."""
 
     segments: tuple[SegmentFile, ...] = ()
@@ -68,8 +70,7 @@ class DirectoryFacts:
     refusals: tuple[UnreadFile, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RootClaims:
+class RootClaims(Struct, frozen=True, kw_only=True):
     """What the checkpoint files of a log dir claim about one partition, and whether its broker stopped in order."""
 
     high_watermark: OffsetClaim | None = None
@@ -79,8 +80,7 @@ class RootClaims:
     refusals: tuple[UnreadFile, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class Fact(Struct, frozen=True, kw_only=True):
     """One row of the table of facts: whose it is, where it stands in physical order, and one kind of content."""
 
     cluster_id: str | None

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Final
 
-from rules.history.drafts import altered
+from msgspec.structs import replace
+
 from rules.history.moments import Moment
 from rules.history.statements import Answered, Fetched
 from rules.narrow.landmarks import CELL_MS, NONE, PAUSE_MS
@@ -53,7 +54,7 @@ def _partition_of(moment: Answered) -> tuple[object, ...]:
 
 def _leaving_out(moment: Moment, left_out: int) -> Moment:
     told = moment.left_out if isinstance(moment, Answered) else 0
-    return moment if told == left_out else altered(moment, left_out=left_out)
+    return moment if told == left_out else replace(moment, left_out=left_out)
 
 
 class Alike:
@@ -193,4 +194,4 @@ def _unsure_where_they_end(kept: Sequence[Moment]) -> Iterator[Moment]:
         before[asker] = moment
     for moment in kept:
         unsure = moment.kind == "produced" and (moment.offset or 0) < furthest.get(moment.clock, NONE)
-        yield altered(moment, end_offset=(moment.offset or 0) + 1) if unsure and moment.offset is not None else moment
+        yield replace(moment, end_offset=(moment.offset or 0) + 1) if unsure and moment.offset is not None else moment

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import takewhile
 
+from msgspec import Struct
+
 from rules.protocol.offsets import UNDEFINED_EPOCH, Epoch, Offset
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpochStart:
+class EpochStart(Struct, frozen=True, kw_only=True):
     """One line of leader-epoch-checkpoint: the first offset that a leader of this epoch could write."""
 
     epoch: Epoch

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal
 
+from msgspec import Struct
+
 from rules.protocol.epochs import (
     EndOffsetRule,
     EpochEnd,
@@ -28,8 +30,7 @@ from rules.protocol.versions import KafkaVersion, ProtocolVersion, protocol
 RuleName = Literal["hw-truncation", "kip-101", "kip-279", "truncate-on-fetch", "out-of-range-reset"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
+class Exchange(Struct, frozen=True, kw_only=True):
     """One question of the follower and the leader's answer; -1 stands where Kafka sends -1.
 
     A Fetch asks with an offset, OffsetsForLeaderEpoch without. A Fetch that was accepted shows the epoch end that the
@@ -52,8 +53,7 @@ class Exchange:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Truncation:
+class Truncation(Struct, frozen=True, kw_only=True):
     """What a rule makes of a follower."""
 
     rule: RuleName

@@ -6,8 +6,9 @@ A high watermark is the exclusive end of what consumers may read.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from rules.protocol.isr import Brokers, LeaderView, RemoteReplica, is_caught_up, maximal_isr
 from rules.protocol.offsets import Offset, OffsetRange
@@ -86,8 +87,7 @@ def advances_at_min_isr(leader: LeaderView, min_insync_replicas: int, replicatio
     return len(leader.committed_isr) >= min(min_insync_replicas, replication_factor)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HighWatermarkRule:
+class HighWatermarkRule(Struct, frozen=True, kw_only=True):
     """How brokers of some versions advance a high watermark: whom they count, and what else they wait for."""
 
     versions: str
@@ -123,8 +123,7 @@ def next_high_watermark(
     return leader_high_watermark(leader.high_watermark, leader.log_end_offset, counted_leos)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WatermarkInterval:
+class WatermarkInterval(Struct, frozen=True, kw_only=True):
     """Every value from low to high, both possible; a side that no fact sets is None."""
 
     low: Offset | None
@@ -152,8 +151,7 @@ class WatermarkInterval:
         return WatermarkInterval(low=max(lows, default=None), high=min(highs, default=None))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bound:
+class Bound(Struct, frozen=True, kw_only=True):
     """One fact about a high watermark: it is at least (low) or at most (high) this offset, and why."""
 
     side: Literal["low", "high"]
@@ -161,8 +159,7 @@ class Bound:
     because: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExpectedHighWatermark:
+class ExpectedHighWatermark(Struct, frozen=True, kw_only=True):
     """The tightest interval that the facts allow, with the fact that sets each side."""
 
     low: Bound | None

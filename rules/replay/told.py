@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from rules.history.statements import Fetched, LogEvent, RoleTaken
 from rules.protocol.watermarks import ExpectedHighWatermark
@@ -12,8 +13,7 @@ from rules.protocol.watermarks import ExpectedHighWatermark
 Standing = Literal["inside", "above", "below"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class Told(Struct, frozen=True, kw_only=True):
     """A high watermark that somebody told, beside what it can have been."""
 
     moment: Fetched | RoleTaken | LogEvent

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 from parsers.tables import IndexKind
 from rules.facts.indexes import IndexFault, Unindexed
@@ -28,8 +29,7 @@ def rebuilt_from(replica: Replica, *, always: bool) -> int | None:
     return next((base for base, following in pairwise(bases) if following > point), bases[-1])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexJudgement:
+class IndexJudgement(Struct, frozen=True, kw_only=True):
     """What is wrong with one kind of index of a replica, after what is lawful has been taken out."""
 
     faults: tuple[IndexFault, ...]

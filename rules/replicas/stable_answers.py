@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
+from msgspec import Struct
+
 from rules.evidence import Course, PartitionEvidence
 from rules.history.statements import Fetched
 from rules.replay.leading.bounds import at_least, at_most, between
@@ -14,8 +16,7 @@ from rules.replay.leading.bounds import at_least, at_most, between
 Standing = Literal["due", "behind", "unknown"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StableAnswer:
+class StableAnswer(Struct, frozen=True, kw_only=True):
     """An answer that tells a last stable offset, and the least that was due in it."""
 
     moment: Fetched

@@ -50,6 +50,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
+from msgspec import structs
+
 from parsers.provenance import Span
 from rules.chronicle.chronicle import Chronicle
 from rules.evidence import (
@@ -161,7 +163,7 @@ def _replica(match: re.Match[str]) -> Replica:
         segments=tuple(
             SegmentFile(base_offset=base, source=source, size=size) for base, source, size in log.segments
         ),
-        log=replace(log.facts, control_batches=1) if "markers" in notes else log.facts,
+        log=structs.replace(log.facts, control_batches=1) if "markers" in notes else log.facts,
         clean_shutdown=None if "unclean" in notes else _span(f"{log_dir}/.kafka_cleanshutdown"),
         zooms=(log.zoom,),
     )

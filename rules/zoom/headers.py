@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from msgspec import structs
+
 from parsers.provenance import Span
 from rules.evidence import PartitionEvidence, Replica
 from rules.facts.stretch import ChecksumFault, EpochRun, LogFacts, OffsetStep, Stray, counted_end
@@ -40,7 +42,7 @@ def _believed(replica: Replica, evidence: PartitionEvidence) -> Replica:
         return replica
     log = _mended(replica.log, failed | {stray.span for stray in strays if stray.field != "leader epoch"}, placed)
     heard: dict[Span, Stray | ChecksumFault] = {**{f.span: f for f in log.checksum_faults}, **placed}
-    log = replace(log, epochs=tuple(_merged(_placed(log.epochs, heard, epochs))))
+    log = structs.replace(log, epochs=tuple(_merged(_placed(log.epochs, heard, epochs))))
     strays.sort(key=lambda stray: (stray.span.source, stray.span.start))
     log = _ended(log, end_claims(replica, evidence))
     return replace(replica, log=log, strays=tuple(strays), log_as_written=replica.log)
@@ -74,7 +76,7 @@ def _mended(log: LogFacts, unheard: Collection[Span], placed: Mapping[Span, Stra
     overlaps = tuple(step for step in log.overlaps if step.before not in unheard and step.after not in unheard)
     dropped = [step for step in log.gaps if step not in gaps]
     first, last = placed.get(log.epochs[0].first), placed.get(log.epochs[-1].last)
-    return replace(
+    return structs.replace(
         log,
         gaps=gaps,
         gap_count=log.gap_count - len(dropped),
@@ -94,7 +96,7 @@ def _heard(fault: ChecksumFault, steps: Sequence[OffsetStep]) -> ChecksumFault:
     base = fault.base_offset if fault.base_offset >= 0 else max(before, 0)
     behind = next((step.found for step in steps if step.before == fault.span), fault.end_offset)
     end = behind if behind > base else fault.end_offset
-    return replace(fault, base_offset=base, end_offset=max(base, end))
+    return structs.replace(fault, base_offset=base, end_offset=max(base, end))
 
 
 def _placed(
@@ -105,7 +107,7 @@ def _placed(
         first, last = heard.get(run.first), heard.get(run.last)
         start = first.base_offset if isinstance(first, ChecksumFault) else first.start_offset if first else None
         end = last.end_offset if last else None
-        yield replace(
+        yield structs.replace(
             run,
             epoch=epochs.get(run.first, run.epoch),
             start_offset=run.start_offset if start is None else start,
@@ -118,7 +120,7 @@ def _merged(runs: Iterator[EpochRun]) -> Iterator[EpochRun]:
     held: EpochRun | None = None
     for run in runs:
         if held is not None and held.epoch == run.epoch:
-            held = replace(held, end_offset=run.end_offset, batches=held.batches + run.batches, last=run.last)
+            held = structs.replace(held, end_offset=run.end_offset, batches=held.batches + run.batches, last=run.last)
             continue
         if held is not None:
             yield held
@@ -142,6 +144,6 @@ def _ended(log: LogFacts, claims: Collection[int]) -> LogFacts:
     if not ends and log.end_offset in room:
         return log
     end = next((offset for offset in ends if offset is not None), room.start)
-    faults = tuple(replace(f, end_offset=end) if f is fault else f for f in log.checksum_faults)
-    epochs = (*log.epochs[:-1], replace(last, end_offset=end))
-    return replace(log, end_offset=end, epochs=epochs, checksum_faults=faults)
+    faults = tuple(structs.replace(f, end_offset=end) if f is fault else f for f in log.checksum_faults)
+    epochs = (*log.epochs[:-1], structs.replace(last, end_offset=end))
+    return structs.replace(log, end_offset=end, epochs=epochs, checksum_faults=faults)

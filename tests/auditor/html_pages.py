@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
 from dumps_at_hand import SAMPLES
 
 from auditor.report.model import AuditReport
 from tests.lab.sample_reports import report_on
+from tests.replaced import replace
 
 PARTITIONS = 10_000
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from auditor.config import AuditConfig, ConfigError
 from auditor.report.advice import document, text
 from auditor.report.model import PlacedAdvice, UndecidedLine
 from tests.lab.sample_reports import report_on
+from tests.replaced import replace
 
 pytestmark = pytest.mark.slow
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from auditor.report import terminal
 from auditor.report.alike import alike_points
 from auditor.report.html import page
@@ -12,6 +10,7 @@ from auditor.report.model import UndecidedLine
 from auditor.report.postmortem import document as postmortem
 from tests.auditor.dumps_at_hand import SAMPLES
 from tests.lab.sample_reports import report_on
+from tests.replaced import replace
 
 POINT = UndecidedLine(
     rule="SEG003", reason="a segment of broker 3 could not be read", missing="a readable broker-3/data/t-0/7.log",

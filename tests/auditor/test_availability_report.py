@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ from auditor.report.model import AuditReport, Availability
 from auditor.report.postmortem.document import render as postmortem
 from auditor.report.terminal import render as terminal
 from tests.lab.sample_reports import report_on
+from tests.replaced import replace
 
 HOSTILE = "x<script>alert(1)</script> |d| `c` [a](http://e)"
 

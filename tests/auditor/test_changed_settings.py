@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -22,6 +21,7 @@ from rules.signatures import SIGNATURES
 from rules.sketch.notation import read_sketch
 from rules.zoom.differences import with_differences
 from tests.auditor.dumps_at_hand import SAMPLES, told
+from tests.replaced import replace
 
 LEAST, UNCLEAN = "min.insync.replicas", "unclean.leader.election.enable"
 TIME = "[2026-11-21 06:17:58,000] INFO "

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ from auditor.report import terminal
 from auditor.report.postmortem import document as postmortem
 from parsers.provenance import Span
 from rules.finding import Exhibit, Finding, named_facts
+from tests.replaced import replace
 
 CLEAN = "bit_rot_payload"
 """Of its brokers 1 and 2 nothing is wrong with; only what those hold is copied."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -21,6 +20,7 @@ from auditor.report.model import AuditReport
 from auditor.report.sheet import between
 from rules.verdict import EpochLine
 from tests.lab.sample_reports import report_on
+from tests.replaced import replace
 
 CASES = ("fast_failover_kip101", "unclean_4x", "lost_pages_hw", "acks_one_lost", "unclean_rejoined", "bit_rot_payload")
 offsets = st.lists(st.integers(min_value=0, max_value=(1 << 63) - 1), min_size=1, max_size=60)

@@ -8,7 +8,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from auditor.report.sheet import Sheet
 from auditor.report.summary import summary
 from tests.lab.effort import fast_if
 from tests.lab.sample_reports import is_short, is_typical, report_on
+from tests.replaced import replace
 
 CASES = sorted(path.parent for path in SAMPLES.glob("*/dump"))
 ELEMENTS_A_FINDING, TEXTS_A_FINDING, CHARACTERS_A_FINDING = 11, 12, 1000

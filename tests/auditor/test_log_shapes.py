@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,7 @@ from auditor.timeline import evidence_of
 from parsers.broker_log import LogPart, instant_of, zone_named
 from parsers.provenance import Origin
 from parsers.tables import BrokerEvent, Refusal, from_arrow
+from tests.replaced import replace
 
 pytestmark = pytest.mark.slow
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -29,6 +28,7 @@ from rules.narrow.assemble import Surroundings, owned
 from rules.settings import KAFKA_VERSION, Setting
 from tests.lab.effort import cases
 from tests.lab.sample_reports import report_on
+from tests.replaced import replace
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +10,7 @@ from html_pages import page_read
 
 from rules.finding import Severity
 from tests.lab.sample_reports import report_on
+from tests.replaced import replace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from rules.catalog import BEARINGS
 from rules.finding import Exhibit, Severity
 from rules.verdict import PartitionVerdict
 from tests.lab.sample_reports import report_on
+from tests.replaced import replace
 
 pytestmark = pytest.mark.slow
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 from dumps_at_hand import SAMPLES
 
@@ -15,6 +14,7 @@ from rules.judging.judge import judge
 from rules.sketch.notation import read_sketch
 from tests.lab.sample_reports import report_on
 from tests.lab.sketches import ANEW
+from tests.replaced import replace
 
 
 def reported() -> AuditReport:

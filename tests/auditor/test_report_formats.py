@@ -7,7 +7,6 @@ import io
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from auditor.report.json import document
 from auditor.report.model import AuditReport
 from rules.finding import Finding, Severity
 from tests.lab.sample_reports import report_on
+from tests.replaced import replace
 
 CASES = [SAMPLES / name for name in ("unclean_4x", "lost_pages_hw", "bit_rot_payload", "acks_one_lost", "clean_mixed")]
 HOSTILE = "=cmd|'/c calc'!A1\x1b[31m\n<script>alert(1)</script>\u202e&amp;\" ::error::,%0A: {x=\"y\"} - &a *a"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from auditor.timeline import evidence_of
 from parsers.provenance import Origin
 from parsers.request_log import RequestLog, read_request_log, sessions_after
 from parsers.request_log.layout import layout_among, layout_of
+from tests.replaced import replace
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
 DUMP = SAMPLES / "fast_failover_kip101" / "dump"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from rules.evidence import Moment
 from rules.history.repetitions import collapse
 from rules.sketch.moments import read_event
 from tests.auditor.dumps_at_hand import copied
+from tests.replaced import replace
 
 
 @pytest.fixture

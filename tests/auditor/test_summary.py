@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,6 +23,7 @@ from auditor.report.summary.folded_findings import blurred, folded
 from auditor.report.summary.perhaps import at_stake, perhaps_lost
 from rules.finding import Finding, Severity, offsets_told, with_last_offsets
 from tests.lab.sample_reports import report_on
+from tests.replaced import replace
 
 INCIDENTS = ("unclean_4x", "unclean_rejoined", "fast_failover_kip101", "lost_pages_hw", "acks_one_lost")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,6 +23,7 @@ from auditor.report.terminal import render
 from rules.finding import Severity, capital
 from tests.lab.effort import fast_if
 from tests.lab.sample_reports import is_typical, report_on
+from tests.replaced import replace
 
 CASES = sorted(path.parent for path in SAMPLES.glob("*/dump"))
 SPLIT = SAMPLES / "fast_failover_kip101"

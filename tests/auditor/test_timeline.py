@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from rules.history.clocks import WANDER_MS
 from rules.sketch.notation import read_sketch
 from rules.timeline.rows import timeline_of
 from rules.timeline.words import words
+from tests.replaced import replace
 from tests.rules.recast import recast
 
 AS_JSON = AuditConfig(format=("json",))

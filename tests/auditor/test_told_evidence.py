@@ -6,7 +6,6 @@ import csv
 import json
 import shutil
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from rules.history.moments import committed
 from rules.history.repetitions import collapse
 from tests.auditor.dumps_at_hand import SAMPLES, audited, copied, told, violations
 from tests.lab.sample_histories import histories
+from tests.replaced import replace
 
 pytestmark = pytest.mark.slow
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,8 +13,8 @@ from auditor.engines.told.trace_tables import GATHERED, of_table
 from parsers.provenance import Origin
 from parsers.tables import Fetch
 from parsers.trace_table import trace_rows
-from rules.history.drafts import altered
 from rules.history.moments import Moment
+from tests.replaced import replace
 
 ORIGIN = Origin(source="trace.csv")
 BEGUN = datetime(2026, 7, 1, tzinfo=UTC)
@@ -50,7 +49,7 @@ def test_a_long_table_keeps_the_ends_of_its_runs_and_counts_what_it_leaves_out(t
         told = [moment for _, _, moment in of_fetches(whole, {}) if moment.clock == clock]
         assert len(kept) < len(told) / 10
         assert sum(1 + moment.left_out for moment in kept) == len(told)
-        assert {altered(moment, left_out=0) for moment in kept} <= set(told)
+        assert {replace(moment, left_out=0) for moment in kept} <= set(told)
         assert [replace(kept[place], left_out=0) for place in (0, -1)] == [told[0], told[-1]]
 
 

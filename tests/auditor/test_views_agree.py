@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +17,7 @@ from auditor.report.unbilled import unbilled
 from tests.lab.effort import fast_if
 from tests.lab.expected_from_truth import cases
 from tests.lab.views import contradictions
+from tests.replaced import replace
 
 CASES: Final = cases()
 QUIET: Final = AuditConfig(engine="local", quiet=True)

@@ -7,7 +7,6 @@ a record of the one before, each time with twice as many epochs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from time import process_time
 
 from rules.advice import advise
@@ -25,6 +24,7 @@ from rules.loss.incurred import losses
 from rules.sketch.notation import read_sketch
 from rules.zoom.differences import with_differences
 from tests.benchmarks.replay_growth import BROKERS, opening, round_of, told
+from tests.replaced import replace
 
 
 def losing_reigns(reigns: int) -> Iterator[Moment]:

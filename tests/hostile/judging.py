@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import time
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -27,6 +26,7 @@ from tests.hostile.harms import CANARY, DEEDS, Harmed, anything, bytes_at
 from tests.hostile.laws import Broken
 from tests.hostile.limits import SECONDS_OF_DUMP, Hung, within
 from tests.hostile.shared import Shared
+from tests.replaced import replace
 
 _CONFIG: Final = AuditConfig(engine="local")
 _DEEP: Final = AuditConfig(engine="local", level="deep")

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec import Struct, structs
+
 from parsers.refusal import FOUND_LIMIT
 from parsers.tables import TABLES, Refusal, to_arrow
 from tests.hostile.targets import Target
@@ -50,6 +52,8 @@ def rows_in(told: Iterable[object]) -> Iterator[Any]:
             pending.extend(value)
         elif dataclasses.is_dataclass(value):
             pending.extend(getattr(value, field.name) for field in dataclasses.fields(value))
+        elif isinstance(value, Struct):
+            pending.extend(structs.astuple(value))
 
 
 def _spans_lie_inside(rows: Iterable[Any], size: int) -> None:

@@ -9,7 +9,7 @@ import sys
 import time
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +17,7 @@ from tests.hostile.findings import Fault, keep
 from tests.hostile.limits import WALL_SECONDS
 from tests.hostile.shared import COUNTS, Shared
 from tests.hostile.worker import OUT_OF_MEMORY, Order, work
+from tests.replaced import replace
 
 LOOK_SECONDS: Final = 0.2
 TELL_SECONDS: Final = 60.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from auditor.simulation.journal_rows import FIRST_TIMESTAMP, LINES_A_STATEMENT, Recorder
@@ -20,6 +20,7 @@ from rules.simulator import notes
 from rules.simulator.generation import Generation
 from rules.simulator.notes import Note
 from rules.simulator.state import Cluster, InFlight
+from tests.replaced import replace
 
 QUEUED: Final = (0, 0, 0, 150, 600, 2_500)
 """Microseconds that a request lies in the queue."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 
 from rules.history.moments import Moment
 from rules.history.statements import Fetched
 from rules.history.terms import in_terms
 from tests.models.witnessed import Witnessed, without_files
+from tests.replaced import replace
 
 TRACE = "kafka-request.log"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from auditor.engines.told.fetched import ByColumns
@@ -27,6 +27,7 @@ from rules.replay.reign.reigns import UnbrokenReign
 from tests.models.busy import Busy, Timed
 from tests.models.oracle import Model, Version
 from tests.models.search import Pair, choice, of_moves, of_quotas, of_work
+from tests.replaced import replace
 
 BUSY = (of_quotas, *(of_work for _ in range(40)))
 MOVING = (of_moves, of_moves, of_moves, *(of_work for _ in range(20)))

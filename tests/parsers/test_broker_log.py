@@ -8,7 +8,6 @@ import itertools
 import re
 import tracemalloc
 from collections import Counter
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import get_args
@@ -34,6 +33,7 @@ from parsers.broker_log.wording import Event, Wording, compile_text
 from parsers.provenance import Origin
 from parsers.tables import BrokerEvent, BrokerSetting, EventKind, Refusal, from_arrow
 from tests.lab.effort import cases, fast_if
+from tests.replaced import replace
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
 SERVER_LOGS = sorted(path for path in SAMPLES.glob("*/dump/*/logs/*.log") if "request" not in path.name)

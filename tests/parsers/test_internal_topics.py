@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -20,6 +19,7 @@ from parsers.provenance import Origin
 from parsers.tables import TABLES, GroupOffset, GroupState, Transaction, to_arrow
 from rules.protocol.partitioning import group_partition
 from tests.lab.effort import cases
+from tests.replaced import replace
 
 ORIGIN = Origin(source="log", partition=7)
 UUID = bytes(range(16))

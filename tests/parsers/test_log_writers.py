@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from rules.simulator.generation import generation
 from rules.simulator.script import read_events
 from rules.simulator.state import Cluster, TopicSettings
 from rules.simulator.step import create, step
+from tests.replaced import replace
 
 RELEASES = ["1.0.2", "1.1.1", "2.0.1", "2.3.1", "2.5.1", "2.6.3", "2.7.2", "2.8.2", "3.2.0", "3.5.0", "3.9.1", "4.3.0"]
 STORY = """produce 1 a(3)

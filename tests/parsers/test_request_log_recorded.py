@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -18,6 +17,7 @@ from rules.history.moments import Moment
 from rules.history.repetitions import collapse
 from rules.history.statements import Fetched
 from tests.lab.effort import fast_if
+from tests.replaced import replace
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
 OPENED = Fetched(kind="fetched", clock="broker 1", broker=2, offset=5, span=Span(source="r", start=0, end=1))

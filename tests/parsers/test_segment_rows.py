@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -32,6 +31,7 @@ from tests.parsers.segment_logs import (
     segments_of,
     spans,
 )
+from tests.replaced import replace
 
 CASES = sorted(path.parent.name for path in SAMPLES.glob("*/dump"))
 ROTTEN = SAMPLES / "bit_rot_payload/dump/broker-3/data/d-0/00000000000000000000.log"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -13,12 +12,12 @@ from rules.availability.accounting import FEW_KEPT, ROWS_KEPT, availability
 from rules.availability.states import state_rows
 from rules.chronicle.chronicle import Chronicle
 from rules.evidence import Moment, PartitionEvidence
-from rules.history.drafts import altered
 from rules.history.statements import PartitionState, RoleTaken
 from rules.loss.incurred import losses
 from rules.sketch.notation import read_sketch
 from tests.lab.effort import fast_if
 from tests.lab.sample_histories import SAMPLES, histories
+from tests.replaced import replace
 from tests.rules.recast import recast
 
 CASES = sorted(path.parent.name for path in SAMPLES.glob("*/dump"))
@@ -173,14 +172,14 @@ def test_a_state_that_nobody_tells_leaves_the_one_before_it_without_an_end() -> 
 def test_a_state_of_which_two_tell_different_things_is_told_by_neither() -> None:
     evidence = sketched(ONE_LEFT)
     other = next(m for m in evidence.moments if getattr(m, "partition_epoch", None) == 2)
-    told = (*evidence.moments, altered(other, clock="broker 2", witness=2, isr=(2,)))
+    told = (*evidence.moments, replace(other, clock="broker 2", witness=2, isr=(2,)))
     rows = state_rows(replace(evidence, chronicle=Chronicle(told)))
     assert [row.partition_epoch for row in rows] == [1, 3]
 
 
 def leading(evidence: PartitionEvidence, *more: Moment) -> tuple[StateRow, ...]:
     """The states as broker 1 alone tells them."""
-    own = [altered(m, clock="broker 1", witness=1, error=0) for m in evidence.moments]
+    own = [replace(m, clock="broker 1", witness=1, error=0) for m in evidence.moments]
     return state_rows(replace(evidence, chronicle=Chronicle((*own, *more))))
 
 
@@ -194,17 +193,17 @@ def test_a_leader_that_was_started_meanwhile_times_no_state() -> None:
 
 def test_a_state_that_a_snapshot_tells_was_there_before() -> None:
     evidence = sketched(ONE_LEFT)
-    told = tuple(altered(m, clock="controller") for m in evidence.moments)
+    told = tuple(replace(m, clock="controller") for m in evidence.moments)
     first, *later = state_rows(replace(evidence, chronicle=Chronicle(told)))
     assert (first.time, first.milliseconds) == (None, None)
-    previous = tuple(altered(m, previous_isr=(1, 2)) for m in told)
+    previous = tuple(replace(m, previous_isr=(1, 2)) for m in told)
     assert [row.time for row in state_rows(replace(evidence, chronicle=Chronicle(previous)))] == [1, 2, 3]
     assert len(later) == len(("one copy", "both"))
 
 
 def test_an_order_of_states_that_contradicts_itself_tells_none() -> None:
     evidence = sketched(ONE_LEFT)
-    told = tuple(altered(m, epoch=9 - (getattr(m, "partition_epoch", None) or 0)) for m in evidence.moments)
+    told = tuple(replace(m, epoch=9 - (getattr(m, "partition_epoch", None) or 0)) for m in evidence.moments)
     assert state_rows(replace(evidence, chronicle=Chronicle(told))) == ()
 
 

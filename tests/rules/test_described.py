@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 import pytest
 
@@ -15,6 +14,7 @@ from rules.chronicle.chronicle import Chronicle
 from rules.evidence import PartitionEvidence
 from rules.finding import Undecided, Violation
 from rules.sketch.notation import read_sketch
+from tests.replaced import replace
 
 ORIGIN = Origin(source="tools.txt", cluster_id="C1")
 PAY = "Topic: pay\tPartition: 0\tLeader: {leader}\tReplicas: 1,2\tIsr: {isr}\n"

@@ -1,7 +1,6 @@
 """A computation that goes on for too long, or fails, leaves its question open by name; nothing else comes of it."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 import pytest
 
@@ -12,6 +11,7 @@ from rules.judging.judge import judge
 from rules.protocol.steps import Budget, StepLimit, TooManySteps, budgeted
 from rules.sketch.notation import read_sketch
 from tests.lab.sketches import ANEW
+from tests.replaced import replace
 
 GAPPED = "broker 1 0..0|0\nbroker 2 0000|0\n"
 

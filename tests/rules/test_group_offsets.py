@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
@@ -14,6 +13,7 @@ from rules.judging.judge import judge
 from rules.sketch.notation import read_sketch
 from tests.auditor.dumps_at_hand import SAMPLES
 from tests.lab.sample_reports import report_on
+from tests.replaced import replace
 
 ASSIGNED = "\nt1 leader 1 epoch 0 isr 1,2 of 1,2"
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from parsers.provenance import Span
@@ -11,6 +9,7 @@ from rules.catalog import BY_ID
 from rules.finding import Undecided, Violation
 from rules.settings import KAFKA_VERSION, UNCLEAN, Setting, settings_of
 from rules.sketch.notation import read_sketch
+from tests.replaced import replace
 from tests.rules.test_cuts_before_1_0 import CUT
 
 TWO_ELECTIONS = """

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import struct
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -25,6 +24,7 @@ from rules.facts.indexes import IndexFacts, join_all_indexes
 from rules.finding import Severity
 from tests.auditor.dumps_at_hand import SAMPLES, audited, copied
 from tests.lab.effort import cases
+from tests.replaced import replace
 
 CLEAN = SAMPLES / "clean_2_8" / "dump"
 BROKER = 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from parsers.writers.segments import Record, batch_bytes
 from rules.finding import Severity
 from rules.history.last_life import deleted_before, left_behind, of_the_last_life
 from rules.sketch.moments import read_event
+from tests.replaced import replace
 from tests.rules.broken_dumps import Batch, Yard
 
 BEFORE, SINCE = 1_795_341_012_000, 1_795_341_042_000

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import google_crc32c
@@ -18,6 +17,7 @@ from rules.sketch.notation import read_sketch
 from rules.zoom.differences import with_differences
 from tests.auditor.dumps_at_hand import audited
 from tests.conftest import SAMPLE_LOGS
+from tests.replaced import replace
 
 COPIES = SAMPLE_LOGS / "metadata_snapshots"
 BROKER = "broker-1/data/__cluster_metadata-0"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from parsers.provenance import Span
 from rules.catalog.trunc004_truncation_owed import truncation_owed
 from rules.evidence import NO_EPOCH_FILE, PartitionEvidence
 from rules.finding import Undecided
 from rules.sketch.notation import read_sketch
+from tests.replaced import replace
 
 STOPPED = Span(source=".kafka_cleanshutdown", start=0, end=1)
 

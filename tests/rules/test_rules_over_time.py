@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from rules.catalog import BY_ID
@@ -13,6 +11,7 @@ from rules.evidence import PartitionEvidence
 from rules.finding import Severity, Undecided, Violation, capital
 from rules.replay.lag import lags
 from rules.sketch.notation import read_sketch
+from tests.replaced import replace
 
 Said = tuple[tuple[int, ...], int | None, int | None, str]
 

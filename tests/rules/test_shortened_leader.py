@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from rules.advice import Advice, advise
@@ -12,6 +10,7 @@ from rules.evidence import PartitionEvidence
 from rules.finding import Severity, Undecided, Violation
 from rules.judging.judge import judge
 from rules.sketch.notation import read_sketch
+from tests.replaced import replace
 
 NEW = "kafka 1 3.9.1 ibp 3.9\nkafka 2 3.9.1 ibp 3.9\n"
 LED = """

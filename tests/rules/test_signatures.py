@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from textwrap import dedent
 
 import pytest
@@ -17,6 +16,7 @@ from rules.signatures import SIGNATURES, UNTOLD, Signature
 from rules.sketch.notation import read_sketch
 from rules.zoom.differences import with_differences
 from tests.lab.sample_reports import report_on
+from tests.replaced import replace
 from tests.rules.textbook_goldens import TEXTBOOK
 
 SAMPLES = TEXTBOOK.parent

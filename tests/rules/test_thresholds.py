@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from parsers.tables import from_arrow, to_arrow
@@ -17,6 +15,7 @@ from rules.rule import Rule
 from rules.sketch.notation import read_sketch
 from rules.thresholds import DEFAULTS, Chosen, Threshold, Thresholds
 from rules.verdict import PartitionVerdict
+from tests.replaced import replace
 
 BEHIND = """
 broker 1* 0{7:0t}0{7c}0000| ; hw 6

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from rules.catalog import BY_ID
 from rules.chronicle.chronicle import Chronicle
 from rules.finding import Undecided
 from rules.sketch.notation import read_sketch
+from tests.replaced import replace
 
 SKETCH = """
 broker 1 0000|

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from rules.protocol.truncation import truncate_by_end_offset
 from tests.lab.effort import cases, fast_if
 from tests.lab.expected_from_truth import SAMPLES
 from tests.lab.sample_reports import report_on
+from tests.replaced import replace
 from tests.rules.textbook_goldens import TEXTBOOK, scripts
 from tests.unwritten.law import SPOKEN, Tally, drawn, evidence_left, judge
 

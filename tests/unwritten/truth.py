@@ -7,7 +7,7 @@ the logs are what they were, and remember the epochs that their record format co
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from rules.protocol.keeping import KEPT_BY, WAYS, Keeping
 from rules.protocol.offsets import BrokerId, Offset
@@ -20,6 +20,7 @@ from rules.simulator.run_rows import versions_of
 from rules.simulator.script import Script, cluster_of
 from rules.simulator.state import Broker, Cluster, ReconciledCut, replica_of
 from rules.simulator.step import step
+from tests.replaced import replace
 
 Made = tuple[int, bool, tuple[Exchange, ...]]
 """Where a rule has a log end, whether it cuts, and what was asked and answered."""

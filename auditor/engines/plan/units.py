@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from auditor.engines.plan.absent import absent_files
 from auditor.engines.plan.borne_ids import topic_names
@@ -60,8 +63,7 @@ class Owner:
     broker: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadUnit:
+class ReadUnit(Struct, frozen=True, kw_only=True):
     """Work for one task: a stretch of a replica's log, small files of its directory or log dir, a log over time."""
 
     kind: UnitKind

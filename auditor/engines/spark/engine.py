@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
+from msgspec import structs
 from pyspark import Broadcast, StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
@@ -83,7 +84,7 @@ def run(
     progress.doing("starting Spark")
     session = _session()
     dump = str(Path(units[0].dump).resolve())
-    placed = [replace(unit, dump=dump) for unit in sorted(units, key=lambda unit: unit.topic is not None)]
+    placed = [structs.replace(unit, dump=dump) for unit in sorted(units, key=lambda unit: unit.topic is not None)]
     packs = packs_of(placed, session.sparkContext.defaultParallelism)
     shipped = session.sparkContext.broadcast([pack.units for pack in packs])
     watched = WatchedJob(session=session, progress=progress, dump=dump)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Final, TypeAlias, cast
+
+from msgspec.structs import replace
 
 from parsers.broker_log import (
     HEAD_BYTES,

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from auditor.engines.told.statements_of_rows import Named, PartitionName, known, known_id, place_of
 from parsers.broker_log import wall_clock
 from parsers.provenance import Origin, Span
 from parsers.request_log import FetchTold, Other
-from rules.history.drafts import draft_of, of_columns
-from rules.history.moments import Moment
 from rules.history.statements import Fetched, Produced
 
+Value = TypeVar("Value")
 Statements = Mapping[str, Sequence[Any]]
 """Columns as `fetch_columns` and `produce_columns` name them; no columns for no rows."""
 Clock = Sequence[int | None]
-draft_of(Span)
 GATHERED: Final = 1 << 12
 """Rows that become statements at once, where they come one by one."""
 
@@ -114,13 +112,18 @@ def _statements(
         "witness": writers,
         "leader": writers,
         "error": given["error_code"],
-        "span": of_columns(Span, {name: given[name] for name in ("source", "start", "end")}),
+        "span": _of_columns(Span, {name: given[name] for name in ("source", "start", "end")}),
         **{name: given[name] for name in (*alike, "waited", "records_size", "left_out", "topic_id")},
     }
-    made: Iterator[Moment] = of_columns(kind, columns)
-    for (place, topic_id), moment in zip(_places(given, names), made, strict=True):
+    for (place, topic_id), moment in zip(_places(given, names), _of_columns(kind, columns), strict=True):
         if place is not None:
             yield place, topic_id, moment
+
+
+def _of_columns(kind: type[Value], columns: Mapping[str, Iterable[object]]) -> Iterator[Value]:
+    """Values out of columns under the names of their fields; what no column tells is as the class declares it."""
+    names = tuple(columns)
+    return (kind(**dict(zip(names, row, strict=True))) for row in zip(*columns.values(), strict=True))
 
 
 def _places(columns: Statements, names: Mapping[str, str]) -> Iterator[tuple[PartitionName | None, str | None]]:

@@ -7,7 +7,8 @@ follow is read, and each commit becomes a fact of the partition that the group r
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from auditor.engines.facts import told_fact, unread_fact
 from auditor.engines.plan.units import ReadUnit

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+
+from msgspec.structs import replace
 
 from auditor.engines.facts import told_fact, unread_fact, with_its_topic
 from auditor.engines.opening import file_of, refuse_wide_text

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
+from msgspec import structs
 
 from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit
@@ -243,7 +244,7 @@ class _Reading:
             self._flaw(last, f"records up to offset {self._end}", f"the last one at offset {last.offset}")
 
     def _flaw(self, row: RecordRow, expected: str, found: str) -> None:
-        origin = replace(self._unit.origin(row.source), broker=row.broker)
+        origin = structs.replace(self._unit.origin(row.source), broker=row.broker)
         self.flaws.append(refuse(origin, "damage", row.span_start, row.span_end, expected=expected, found=found))
 
     def _scan(self, piece: Piece) -> Iterator[SegmentChunk]:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Final
 
+from msgspec.structs import replace
+
 from auditor.engines.told.fetched import (
     GATHERED,
     ByColumns,
@@ -24,7 +26,6 @@ from parsers.request_log import Again, FetchTold, Other, Worded, fetch_told
 from parsers.tables import Refusal
 from parsers.tables.metadata import replica_ids
 from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, RequestEvent
-from rules.history.drafts import altered
 from rules.history.moments import Moment
 from rules.history.statements import Inquiry, LogEvent, Notice, PartitionState
 
@@ -90,7 +91,7 @@ class Repeated:
             span = span or Span(source=moment.span.source, start=again.start, end=again.end)
             ordered = isinstance(moment, PartitionState) and moment.kind in _ORDERS
             arrived = {"arrived": _before(time, again.total_time_us)} if ordered else {}
-            now = altered(moment, time=time, span=span, **arrived)
+            now = replace(moment, time=time, span=span, **arrived)
             yield from self.ended(place)
             if moment.kind == "leader-told":
                 self._runs[place] = named, now, time, 1
@@ -101,7 +102,7 @@ class Repeated:
         """What was repeated of a partition so far."""
         if place in self._runs:
             (_, topic_id, _), first, last, count = self._runs.pop(place)
-            yield place, topic_id, first if count == 1 else altered(first, count=count, last_time=last)
+            yield place, topic_id, first if count == 1 else replace(first, count=count, last_time=last)
 
     def rest(self) -> Iterator[Named]:
         """The same of all."""

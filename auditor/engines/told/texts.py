@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
+from msgspec.structs import replace
 
 from auditor.engines.facts import told_fact, unread_fact
 from auditor.engines.opening import file_of, unread_file

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice, pairwise
 from typing import Final
+
+from msgspec.structs import replace
 
 from auditor.engines.told.requests import of_fetches, of_trace
 from auditor.engines.told.statements_of_rows import Named

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from auditor.engines.facts import told_fact, unread_fact, with_its_topic
 from auditor.engines.opening import file_of
@@ -24,7 +26,6 @@ from parsers.provenance import Origin
 from parsers.refusal import refuse
 from parsers.tables import Fetch, Refusal
 from parsers.trace_table import trace_rows
-from rules.history.drafts import altered
 from rules.history.moments import ZOOKEEPER_CLOCK
 from rules.history.repetitions import collapse
 from rules.narrow.assemble import Fact
@@ -122,7 +123,7 @@ def _sure(named: Iterable[Named]) -> Iterator[Named]:
     """Where neither a time nor an epoch places a fetch, nothing is concluded from what it was told."""
     for place, topic_id, moment in named:
         placed = moment.time is not None or (moment.epoch is not None and moment.epoch >= 0)
-        yield place, topic_id, moment if placed else altered(moment, doubtful=True)
+        yield place, topic_id, moment if placed else replace(moment, doubtful=True)
 
 
 def _read_descriptions(unit: ReadUnit, read: _Told) -> None:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
+
 from parsers.broker_log import given_for, instant_of, owner_and_value, zone_named
 from parsers.provenance import broker_id
-from rules.history.drafts import altered
 from rules.history.moments import Moment
 from rules.history.statements import times_of
 from rules.settings import Setting
@@ -38,7 +39,7 @@ class Zones:
         """The moments, each with its times on its broker's clock as instants."""
         if not self._given:
             return tuple(moments)
-        return tuple(altered(moment, **self._instants_of(moment)) for moment in moments)
+        return tuple(structs.replace(moment, **self._instants_of(moment)) for moment in moments)
 
     def _instants_of(self, moment: Moment) -> dict[str, Any]:
         instant = self._of(moment.clock)

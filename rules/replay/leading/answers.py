@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rules.history.moments import accepted
 from rules.history.statements import Fetched
@@ -15,8 +16,7 @@ from rules.replay.leading.tracks import NEVER, RemoteEndBounds, Track
 from rules.replay.reign.in_force import InForceOverTime, Isr
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeaderThen:
+class LeaderThen(Struct, frozen=True, kw_only=True):
     """The leader when it had logged an answer: its asker's next fetch came after that."""
 
     row: Fetched

@@ -8,8 +8,9 @@ A time reckoned onward from the asker's former line is never too late.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from rules.history.moments import accepted
 from rules.history.statements import Fetched
@@ -24,8 +25,7 @@ InSync = Callable[[int, int | None, int | None], bool]
 """Whether a broker was surely in the ISR all the time between two."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Instant:
+class Instant(Struct, frozen=True, kw_only=True):
     """A moment in a reign, by what is certain of it."""
 
     log_end: int

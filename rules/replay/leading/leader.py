@@ -6,8 +6,9 @@ No high watermark that anybody told goes into this: only what was asked, what wa
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from operator import attrgetter
+
+from msgspec import Struct
 
 from rules.history.moments import accepted
 from rules.history.rotated import FileOrder, Place
@@ -28,8 +29,7 @@ from rules.replay.reign.reigns import UnbrokenReign, follower_runs
 from rules.replay.reign.statements import Served
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeaderRow:
+class LeaderRow(Struct, frozen=True, kw_only=True):
     """The leader after one answer: what it held, and what an answer of this row could tell."""
 
     moment: Served

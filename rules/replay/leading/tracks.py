@@ -6,8 +6,9 @@ so at any place in the log a follower stands between its last answered fetch and
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from rules.history.moments import accepted
 from rules.history.statements import Fetched
@@ -21,8 +22,7 @@ _FEW: Final = 64
 """So many fetches are looked back on for the one that reached an acknowledged record."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemoteEndBounds:
+class RemoteEndBounds(Struct, frozen=True, kw_only=True):
     """A follower's log end offset in the leader's memory, from low to high; a null high is open."""
 
     broker: int

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from rules.history.gaps import TraceGap, ends_unseen, holed
 from rules.replay.reign.reigns import UnbrokenReign

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rules.history.clocks import FAR, Clocks, translated
 from rules.history.moments import assigned
@@ -22,8 +25,7 @@ from rules.replay.reign.statements import LED, Statements
 BEFORE_ALL: Final = -(1 << 62)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InForce:
+class InForce(Struct, frozen=True, kw_only=True):
     """One ISR; null times are open: possible since ever, or sure only once a later statement is."""
 
     isr: frozenset[int]

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from msgspec.structs import replace
+
 from rules.history.clocks import Clocks
-from rules.history.drafts import altered
 from rules.history.moments import Moment, assigned, in_sync
 from rules.history.statements import PartitionState, Role
 from rules.protocol.isr import default_lag_time_max_ms
@@ -37,7 +38,7 @@ def release_at(
     """What a broker ran at a moment, as far as its log goes back, else what it ran last; None about an upgrade."""
     if at is None or at.time is None:
         return last
-    soon = altered(at, time=at.time + STARTING_MS)
+    soon = replace(at, time=at.time + STARTING_MS)
     then, later = (lookup(broker, KAFKA_VERSION, moment, clocks) for moment in (at, soon))
     return None if then is not None and then != later else later or last
 

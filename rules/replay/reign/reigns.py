@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rules.chronicle.leaders import leaders_by_epoch
 from rules.history.moments import ROLE_KINDS, Moment
@@ -18,8 +20,7 @@ FIRST_FETCH_MS: Final = 1000
 """A request log of which the first line is that much younger than a reign did not see it begin."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnbrokenReign:
+class UnbrokenReign(Struct, frozen=True, kw_only=True):
     """Consecutive leader epochs of one broker, between which it neither stopped nor followed."""
 
     leader: int

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +12,7 @@ from rules.history.clocks import clocks_of
 from rules.history.milestones import milestones
 from rules.history.moments import Moment
 from rules.history.statements import statement
+from tests.replaced import replace
 
 
 def said(kind: str, broker: int, time: int, **values: int | None) -> Moment:

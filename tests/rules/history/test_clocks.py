@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from itertools import combinations, permutations
 from typing import Final
@@ -16,13 +15,13 @@ from auditor.engines.told.metadata import BatchTimes
 from rules.evidence import METADATA_TOPIC, PartitionEvidence
 from rules.history.causes import Precedence, precedences
 from rules.history.clocks import WANDER_MS, ClockOffset, Clocks, clocks_of, closed, estimated, translated
-from rules.history.drafts import altered
 from rules.history.memberships import clocks_told
 from rules.history.moments import Moment
 from rules.history.statements import RoleTaken, times_of
 from rules.settings import QUORUM_LEADER, settings_of
 from tests.lab.effort import fast_if
 from tests.lab.sample_histories import SAMPLES, histories
+from tests.replaced import replace
 
 CASES: Final = sorted(path.parent.name for path in SAMPLES.glob("*/truth.json"))
 FAST: Final = ("clean_2_8", "epoch_checkpoint_deleted", "lost_pages_hw", "unclean_4x")
@@ -119,7 +118,7 @@ def test_a_log_without_a_file_amid_it_bounds_nothing_falsely(case: str) -> None:
 
 
 def moved(moments: Sequence[Moment], clock: str, by: int) -> list[Moment]:
-    late = [altered(m, **{name: at + by for name, at in times_of(m).items()}) for m in moments]
+    late = [replace(m, **{name: at + by for name, at in times_of(m).items()}) for m in moments]
     return [other if m.clock == clock else m for m, other in zip(moments, late, strict=True)]
 
 

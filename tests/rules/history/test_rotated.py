@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from parsers.provenance import Span
@@ -11,6 +9,7 @@ from rules.history.moments import ordered
 from rules.history.rotated import FileOrder
 from rules.history.statements import Fetched
 from rules.replay.leading.leader import in_log_order
+from tests.replaced import replace
 
 LOG = "broker-3/logs/kafka-request.log"
 ANSWER = Fetched(

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import pytest
 
 from parsers.provenance import Span
 from rules.history.clocks import clocks_of
-from rules.history.drafts import altered
 from rules.history.last_life import of_the_last_life
 from rules.history.moments import Moment, ordered
 from rules.history.set_back import going_on
@@ -19,6 +17,7 @@ from rules.history.turns import roles_fall_back
 from tests.models.oracle import VERSIONS, Version
 from tests.models.test_replay_truth import TOLD_OF, by_name, walk
 from tests.models.witnessed import moments_of, replayed
+from tests.replaced import replace
 
 HOUR = 3_600_000
 SERVER, STATES, REQUESTS = "server.log", "state-change.log", "kafka-request.log"
@@ -95,7 +94,7 @@ def set_back(moments: Sequence[Moment], broker: int) -> list[Moment]:
     for moment in moments:
         late = moment.clock == f"broker {broker}" and moment.span.start >= half
         times = times_of(moment) if late else {}
-        told.append(altered(moment, **{name: at - HOUR for name, at in times.items()}))
+        told.append(replace(moment, **{name: at - HOUR for name, at in times.items()}))
     return sorted(told, key=lambda moment: (moment.clock, moment.span.source, moment.span.start))
 
 

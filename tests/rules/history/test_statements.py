@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+import copy
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import get_args
 
 import pytest
@@ -10,6 +13,7 @@ import pytest
 from parsers.provenance import Span
 from parsers.tables import from_arrow, to_arrow
 from rules.history.statements import KINDS, Fetched, LogCut, Moment, statement, times_of
+from tests.replaced import replace
 
 SPAN = Span(source="r", start=0, end=1)
 
@@ -43,11 +47,24 @@ def test_statements_of_all_classes_travel_side_by_side() -> None:
 
 
 @pytest.mark.parametrize("each", get_args(Moment))
-def test_no_class_has_the_fields_of_all(each: type) -> None:
-    most = {field.name for other in get_args(Moment) for field in fields(other)}
-    assert {field.name for field in fields(each)} < most
+def test_no_class_has_the_fields_of_all(each: type[Moment]) -> None:
+    most = {name for other in get_args(Moment) for name in other.__struct_fields__}
+    assert {*each.__struct_fields__} < most
 
 
 def test_times_are_those_on_its_clock() -> None:
     fetch = Fetched(kind="fetched", clock="broker 1", time=9, taken_in=7, offset=5, span=SPAN)
     assert times_of(fetch) == {"time": 9, "taken_in": 7}
+
+
+def unpickled(one: Fetched) -> object:
+    return pickle.loads(pickle.dumps(one))  # noqa: S301 - written here
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, unpickled])
+def test_a_statement_is_frozen_and_travels(again: Callable[[Fetched], object]) -> None:
+    fetch = Fetched(kind="fetched", clock="broker 1", offset=5, session=7, span=SPAN)
+    with pytest.raises(AttributeError):
+        fetch.offset = 6  # type: ignore[misc]
+    assert again(fetch) == fetch != replace(fetch, offset=6)
+    assert len({fetch, again(fetch), replace(fetch, count=2)}) == 2

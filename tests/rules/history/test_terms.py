@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from parsers.provenance import Span
@@ -14,6 +12,7 @@ from rules.history.moments import Moment
 from rules.history.terms import in_terms
 from rules.judging.judge import judge
 from rules.sketch.notation import read_sketch
+from tests.replaced import replace
 from tests.rules.recast import recast
 
 HEALTHY = """

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rules.history.drafts import altered
 from rules.history.moments import succeeded
 from rules.history.unheard import told_once
 from rules.sketch.moments import read_event
+from tests.replaced import replace
 
 ANSWER = read_event("t9 acks 1 at 4 acks=1")
 
@@ -25,7 +25,7 @@ ANSWER = read_event("t9 acks 1 at 4 acks=1")
     ],
 )
 def test_one_request_in_two_lines_is_heard_by_nobody(second: dict[str, object], heard: list[int]) -> None:
-    first = altered(ANSWER, request=125, took=3442, arrived=532, client_id="a")
-    told = told_once([first, altered(first, **second)])
+    first = replace(ANSWER, request=125, took=3442, arrived=532, client_id="a")
+    told = told_once([first, replace(first, **second)])
     assert [moment.offset for moment in told if succeeded(moment)] == heard
     assert len(told) == (len(heard) or 1)

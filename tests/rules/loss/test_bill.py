@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +16,7 @@ from rules.loss.worth import ToldProducers, contents, portions
 from rules.replicas.groups import GroupCommit
 from rules.sketch.notation import read_sketch
 from rules.zoom.aftermath import CopiedBatch, CopyRead
+from tests.replaced import replace
 
 SPAN = Span(source="log", start=0, end=1)
 

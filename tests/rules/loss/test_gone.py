@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from rules.catalog import BY_ID
@@ -12,6 +10,7 @@ from rules.evidence import PartitionEvidence
 from rules.finding import Undecided, Violation
 from rules.loss.left_out import left_out
 from rules.sketch.notation import read_sketch
+from tests.replaced import replace
 
 LED_TWICE = """
 broker 1 0000|44

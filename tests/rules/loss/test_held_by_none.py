@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,6 +14,7 @@ from rules.loss.held_by_none import held_by_none, own_logs
 from rules.loss.incurred import losses
 from rules.replicas.readable import readable
 from rules.sketch.notation import read_sketch
+from tests.replaced import replace
 
 OF_TWO = "t1 leader 1 epoch 0 isr 1,2 of 1,2"
 Told = tuple[int, int, int, bool]

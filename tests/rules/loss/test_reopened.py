@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from auditor.report.bill import details, sentence
@@ -15,6 +13,7 @@ from rules.judging.judge import judge
 from rules.loss.incurred import Loss
 from rules.sketch.notation import read_sketch
 from tests.lab.sketches import OPENED_ONCE_MORE
+from tests.replaced import replace
 
 TOLD = """
 t1 leads 1 epoch 0 at 0 hw 0

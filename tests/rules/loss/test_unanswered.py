@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from rules.catalog import BY_ID
@@ -11,6 +9,7 @@ from rules.chronicle.chronicle import Chronicle
 from rules.evidence import PartitionEvidence
 from rules.finding import Undecided, Violation
 from rules.sketch.notation import read_sketch
+from tests.replaced import replace
 
 KILLED = """
 broker 1 0001|

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from parsers.tables import from_arrow, to_arrow
 from rules.narrow.assemble import Fact, Surroundings, assemble
 from rules.sketch.moments import read_event
 from rules.verdict import PartitionVerdict
+from tests.replaced import replace
 
 pytestmark = pytest.mark.slow
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -17,6 +16,7 @@ from rules.facts.join import join, join_all
 from rules.facts.stretch import LogFacts
 from rules.narrow import fold as folding
 from tests.lab.effort import cases, fast_if
+from tests.replaced import replace
 from tests.rules.header_logs import Laid, folded, lay_out, logs
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
 from random import Random
 
 import polars as pl
@@ -21,6 +20,7 @@ from rules.narrow.rejoined import rejoined
 from rules.replay import Replay, replay
 from rules.replicas.batch_ends import boundaries, next_boundary
 from tests.lab.effort import cases
+from tests.replaced import replace
 from tests.rules.replay_model import BROKERS, history
 
 SEEDS = st.integers(0, 1 << 32)

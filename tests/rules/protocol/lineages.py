@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import strategies as st
 
 from rules.protocol.epochs import EpochChain, EpochStart, assign, epoch_at, truncate_from_start
 from rules.protocol.offsets import Epoch, Offset
 from rules.protocol.replica import ReplicaLog, divergence_point, truncate_fully, truncate_to
+from tests.replaced import replace
 
 
 def chain(*pairs: tuple[int, int]) -> EpochChain:

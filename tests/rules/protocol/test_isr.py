@@ -1,6 +1,6 @@
 """The ISR: what a leader remembers of followers, and who leaves and enters by version."""
 
-from dataclasses import replace
+
 
 import pytest
 
@@ -26,6 +26,7 @@ from rules.protocol.isr import (
 )
 from rules.protocol.offsets import BrokerId, Offset
 from rules.protocol.versions import KafkaVersion, parse_kafka_version, protocol
+from tests.replaced import replace
 
 FOLLOWER = RemoteReplica(broker=BrokerId(2))
 LEADER = LeaderView(

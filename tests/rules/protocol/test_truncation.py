@@ -1,6 +1,6 @@
 """Truncation under every generation: laws, and the incidents by which the generations are told apart."""
 
-from dataclasses import replace
+
 from itertools import pairwise
 
 import pytest
@@ -28,6 +28,7 @@ from rules.protocol.truncation import (
 )
 from rules.protocol.versions import parse_kafka_version, parse_protocol_version
 from tests.lab.effort import cases
+from tests.replaced import replace
 from tests.rules.protocol.lineages import chains, elections, replica
 
 EPOCH_RULES: tuple[RuleName, ...] = ("kip-279", "truncate-on-fetch")

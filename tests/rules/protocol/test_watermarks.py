@@ -1,6 +1,6 @@
 """High watermarks: the laws of advance, the worked rounds, whom each version counts, and what is certain of one."""
 
-from dataclasses import replace
+
 
 import pytest
 from hypothesis import given
@@ -24,6 +24,7 @@ from rules.protocol.watermarks import (
     uncommitted,
     visible,
 )
+from tests.replaced import replace
 
 offsets = st.integers(0, 50).map(Offset)
 known_or_not = st.integers(-1, 50).map(Offset)

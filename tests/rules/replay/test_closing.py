@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -15,6 +14,7 @@ from rules.replay.expected import expected_high_watermark, expected_log_end
 from rules.settings import STARTED, STOPPED, settings_of
 from tests.lab.effort import fast_if
 from tests.lab.sample_histories import SAMPLES, histories
+from tests.replaced import replace
 
 CASES: Final = sorted(path.parent.name for path in SAMPLES.glob("*/truth.json") if path.parent.name != "dump_log_text")
 FAST: Final = ("fast_failover_kip101", "lost_pages_hw", "unclean_4x")

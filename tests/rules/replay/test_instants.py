@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from parsers.provenance import Span
 from rules.history.moments import Moment
 from rules.history.statements import Fetched
 from rules.replay.leading.instants import READING_MS, Instant, found_nothing, overtaken, read_since, taken_in_before
 from rules.replay.leading.tracks import Track
+from tests.replaced import replace
 
 FETCH = Fetched(
     kind="fetched", clock="broker 1", time=1600, arrived=1100, taken_in=1101, answered=1600, waited=True, min_bytes=1,

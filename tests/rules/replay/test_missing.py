@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
@@ -13,6 +12,7 @@ from rules.evidence import PartitionEvidence
 from rules.finding import Undecided
 from rules.replay.missing import Missing, unbounded
 from rules.sketch.notation import read_sketch
+from tests.replaced import replace
 
 PASSED_OVER = """
     broker 1 0000|

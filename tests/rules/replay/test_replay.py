@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from parsers.provenance import Span
 from rules.chronicle.chronicle import Chronicle
 from rules.evidence import METADATA_TOPIC, PartitionEvidence
 from rules.history.clocks import clocks_of
-from rules.history.drafts import altered
 from rules.history.moments import Moment
 from rules.history.statements import times_of
 from rules.history.terms import in_terms
@@ -20,6 +17,7 @@ from rules.sketch.notation import read_sketch
 from tests.benchmarks.replay_tightness import markdown_line
 from tests.lab.effort import fast_if
 from tests.lab.sample_histories import SAMPLES, histories
+from tests.replaced import replace
 from tests.rules.recast import untold
 
 CASES = sorted(path.parent.name for path in SAMPLES.glob("*/truth.json"))
@@ -130,7 +128,7 @@ def test_without_the_metadata_log_nobody_is_surely_in_sync() -> None:
 
 def test_a_clock_an_hour_ahead_changes_no_answer_of_its_own_leader() -> None:
     evidence = histories("clean_mixed")["orders", 0]
-    late = [altered(m, **{name: at + 3_600_000 for name, at in times_of(m).items()}) for m in evidence.moments]
+    late = [replace(m, **{name: at + 3_600_000 for name, at in times_of(m).items()}) for m in evidence.moments]
     moved = [other if m.clock == "broker 2" else m for m, other in zip(evidence.moments, late, strict=True)]
     assert clocks_of(moved).offset("broker 2").stands_apart
     assert all(told.standing == "inside" for told in without(evidence, moved).told if told.observed is not None)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rules.history.moments import Moment
 from rules.history.terms import in_terms
 from rules.replay import Replay, Told, replay
+from tests.replaced import replace
 from tests.rules.recast import untold
 from tests.rules.replay_model import BROKERS, history
 

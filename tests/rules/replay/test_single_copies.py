@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from parsers.provenance import Span
@@ -18,6 +16,7 @@ from rules.replay.reign.statements import Statements
 from rules.sketch.notation import read_sketch
 from tests.lab.expected_from_truth import SAMPLES
 from tests.lab.sample_reports import report_on
+from tests.replaced import replace
 from tests.rules.recast import recast
 
 DISKS = "kafka 1 3.9.1\nbroker 1 0000|\nbroker 2 0000|\n"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import pytest
 
@@ -15,6 +14,7 @@ from rules.replay.leading.bounds import at_least, at_most
 from rules.replay.stable import StableLog
 from tests.lab.effort import fast_if
 from tests.lab.sample_histories import SAMPLES, histories
+from tests.replaced import replace
 from tests.rules.header_logs import folded, lay_out
 from tests.rules.recast import untold
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from rules.evidence import Leftover, PartitionEvidence
 from rules.finding import Undecided
 from rules.sketch.notation import read_sketch
 from tests.lab.sample_histories import SAMPLES
+from tests.replaced import replace
 
 CASE = SAMPLES / "clean_4x" / "dump"
 SEGMENT = "00000000000000000120.log"

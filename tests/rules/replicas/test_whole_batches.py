@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from parsers.provenance import Span
 from rules.chronicle.chronicle import Chronicle
 from rules.history.moments import Committed, Moment
@@ -12,6 +10,7 @@ from rules.replicas.lineage import committed_batches
 from rules.replicas.openings import first_openings
 from rules.replicas.replica import Replica
 from rules.sketch.notation import read_sketch
+from tests.replaced import replace
 
 SPAN = Span(source="broker-1/logs/kafka-request.log", start=0, end=1)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from rules.sketch.notation import read_sketch
 from rules.zoom.compare import BUCKETS_ZOOMED, shared_range, unequal_buckets, unread_buckets, wanted
 from rules.zoom.differences import RUNS_TOLD, with_differences
 from rules.zoom.ranges import BatchMark, Zoom
+from tests.replaced import replace
 from tests.rules.broken_dumps import Yard, batch, wrote
 
 SPAN = Span(source="s", start=0, end=1)
