@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Final
 
 from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit
@@ -35,6 +36,8 @@ from rules.facts.indexes import (
     kept,
 )
 
+_NO_ENTRIES: Final = slots_of(b"", 0, "transaction")
+
 
 class HeldIndexes:
     """The indexes of a unit's segments; lives while the unit's log is read."""
@@ -65,9 +68,9 @@ class HeldIndexes:
         if not headers.num_rows:
             return
         first, last = (headers["last_offset"][row].as_py() for row in (0, headers.num_rows - 1))
-        self._add(IndexFacts(ascending=ascending(headers), first_end=first, last_end=last))
-        if (piece.base_offset, "transaction-index") not in self._files:
-            self._add(IndexFacts(unindexed=tuple(_aborts_of(piece, chunk))[:KEEP_ABORTS]))
+        indexed = (piece.base_offset, "transaction-index") in self._files
+        aborts = () if indexed else tuple(_aborts_of(piece, chunk))[:KEEP_ABORTS]
+        self._add(IndexFacts(ascending=ascending(headers), first_end=first, last_end=last, unindexed=aborts))
         whole = headers["span_end"][headers.num_rows - 1].as_py() == piece.size
         for index in self._open[1]:
             contradicted = [*held_against(index.slots, headers)]
@@ -152,7 +155,7 @@ class _Index:
 def _aborts_of(piece: Piece, chunk: SegmentChunk) -> Iterator[Unindexed]:
     """What an index would have to tell that is not here."""
     headers = chunk.headers
-    for told in decided_otherwise(slots_of(b"", 0, "transaction"), headers, chunk.bytes_of):
+    for told in decided_otherwise(_NO_ENTRIES, headers, chunk.bytes_of):
         row = headers["base_offset"].index(told.offset).as_py()
         start, end = (headers[name][row].as_py() for name in ("span_start", "span_end"))
         yield Unindexed(marker_offset=told.offset, span=Span(source=piece.source, start=start, end=end))

@@ -31,9 +31,9 @@ Read = Callable[[Sequence[tuple[int, int]]], Iterator[bytes]]
 
 def decided_otherwise(slots: Slots, headers: pa.RecordBatch, read: Read) -> Iterator[ContradictedEntry]:
     """Aborts among these batches of the segment that the index does not tell, and commits that it calls aborts."""
-    if not headers.num_rows or not ascending(headers):
-        return
     rows = _markers(headers)
+    if not len(rows) or not ascending(headers):
+        return
     starts = column(headers, "span_start")[rows] + _RECORD_AT
     width = len(_BEFORE_TYPE) + 2
     keys = list(read([(start, start + width) for start in starts.tolist()]))
@@ -51,9 +51,11 @@ def decided_otherwise(slots: Slots, headers: pa.RecordBatch, read: Read) -> Iter
 
 def _markers(headers: pa.RecordBatch) -> npt.NDArray[np.intp]:
     """Rows of markers as every broker builds them, whose checksums hold."""
-    flags, sound = column(headers, "attributes"), column(headers, "crc_valid") == 1
+    marked = np.flatnonzero((column(headers, "attributes") & _BITS) == _MARKER)
+    if not len(marked):
+        return marked
     plain = (column(headers, "size") == _SIZE) & (column(headers, "magic") == _MAGIC_2)
-    return np.flatnonzero(((flags & _BITS) == _MARKER) & plain & sound)
+    return marked[(plain & (column(headers, "crc_valid") == 1))[marked]]
 
 
 def _type(key: bytes) -> int:

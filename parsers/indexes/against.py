@@ -217,5 +217,5 @@ def column(headers: pa.RecordBatch, name: str, missing: int = 0) -> Ints:
     held = headers.column(name)
     whole = held.cast(pa.int64()) if pa.types.is_boolean(held.type) else held
     values = whole.fill_null(missing) if whole.null_count else whole
-    numbers: Ints = values.to_numpy(zero_copy_only=False).astype(np.int64)
+    numbers: Ints = values.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
     return numbers

@@ -41,7 +41,7 @@ class Totals:
 
     def __init__(self, headers: pa.RecordBatch) -> None:
         """At least one header."""
-        self._headers = headers
+        self._columns = dict(zip(headers.schema.names, headers.columns, strict=True))
         self._nowhere: Mask = np.zeros(headers.num_rows, dtype=np.bool_)
         self.last_offset, _ = self._column("last_offset", 0)
         base, self.base_unknown = self._column("base_offset", 0)
@@ -72,11 +72,11 @@ class Totals:
 
     def _column(self, name: str, missing: int) -> tuple[Ints, Mask]:
         """A column's values, with another in place of its nulls, and where those are."""
-        column, unknown = self._headers.column(name), self._nowhere
+        column, unknown = self._columns[name], self._nowhere
         if column.null_count:
             unknown = column.is_null().to_numpy(zero_copy_only=False)
             column = column.fill_null(missing)
-        return column.to_numpy(zero_copy_only=False).astype(np.int64), unknown
+        return column.to_numpy(zero_copy_only=False).astype(np.int64, copy=False), unknown
 
     @cached_property
     def header_faults(self) -> Mask:
