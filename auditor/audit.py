@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from msgspec import structs
+from msgspec.structs import replace
 
 from auditor.collection import refused_by_manifests
 from auditor.conclude import build_report
@@ -91,7 +91,7 @@ def prepare(dump: DumpParts, config: AuditConfig) -> Prepared:
     read = (
         unit
         if unit.kind in OF_ONE_PARTITION
-        else structs.replace(unit, log_patterns=config.log_pattern, log_timezones=config.log_timezone)
+        else replace(unit, log_patterns=config.log_pattern, log_timezones=config.log_timezone)
         for unit in (*own, *beside.units)
     )
     units = (*read, *texts.units, *plan_internal(str(dump.root), inventory))

@@ -6,11 +6,12 @@ import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote_to_bytes
+
+from msgspec import Struct
 
 from parsers.provenance import Origin
 from parsers.refusal import refuse
@@ -29,8 +30,7 @@ _READ_ONLY: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileFault:
+class FileFault(Struct, frozen=True, kw_only=True):
     """Why a file's bytes could not be had."""
 
     kind: RefusalKind

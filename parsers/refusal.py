@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
+
+from msgspec import Struct
 
 from parsers.provenance import Origin
 from parsers.tables import Refusal, RefusalKind
@@ -13,8 +14,7 @@ Row = TypeVar("Row")
 FOUND_LIMIT: Final = 80
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parsed(Generic[Row]):
+class Parsed(Struct, Generic[Row], frozen=True, kw_only=True):
     """What a reader made of a file: the rows it could read and the places it could not."""
 
     rows: tuple[Row, ...] = ()

@@ -21,7 +21,6 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -38,7 +37,7 @@ LINE_LIMIT: Final = 1 << 20
 
 _NARROW: Final = ("broker", "replica", "partition", "leaderEpoch", "lastFetchedEpoch", "divergingEpoch")
 _WIDTHS: Final[Mapping[str, int]] = {**dict.fromkeys(_NARROW, 32), "error": 16}
-_UNTOLD: Final = dict.fromkeys(column.name for column in fields(Fetch))
+_UNTOLD: Final = dict.fromkeys(Fetch.__struct_fields__)
 
 
 class _Unfit(ValueError):

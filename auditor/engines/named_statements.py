@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from auditor.engines.plan.selection import Selection
@@ -18,8 +18,7 @@ IdKey = tuple[Cluster, str, int]
 """Cluster, topic id and partition."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Naming:
+class Naming(Struct, frozen=True, kw_only=True):
     """The topics of ids that stand alone in statements, and the ids that are left without one."""
 
     topics: Mapping[IdKey, str]

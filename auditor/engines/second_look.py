@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 import polars as pl
+from msgspec import Struct
 
 from auditor.engines.differing_keys import KeysRead, deletes_of
 from auditor.engines.key_places import PlacedKeys, copy_to_place
@@ -32,8 +33,7 @@ class Taker(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Look:
+class _Look(Struct, frozen=True, kw_only=True):
     """What is asked of one replica."""
 
     replica: Replica

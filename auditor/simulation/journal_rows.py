@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from typing import ClassVar, Final
+
+from msgspec.structs import replace
 
 from auditor.simulation.place import (
     CLUSTER,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from parsers.tables import BrokerEvent
 from parsers.tables.events import EventKind
@@ -79,14 +80,9 @@ class StatementStamp:
         }  # fmt: skip
 
 
-@cache
-def _columns(kind: type) -> tuple[str, ...]:
-    return tuple(column.name for column in fields(kind))
-
-
-def blank(kind: type) -> dict[str, object]:
+def blank(kind: type[Struct]) -> dict[str, object]:
     """A row's columns with nothing in them."""
-    return dict.fromkeys(_columns(kind))
+    return dict.fromkeys(kind.__struct_fields__)
 
 
 def ids(brokers: Iterable[int]) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from parsers.tables import BrokerEvent, BrokerSetting
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
+class Statement(Struct, frozen=True, kw_only=True):
     """A value that a log printed, and where."""
 
     value: str
@@ -19,8 +19,7 @@ class Statement:
     span_end: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerFacts:
+class BrokerFacts(Struct, frozen=True, kw_only=True):
     """One broker's facts, each list in the order in which the log printed it; null broker: lines that name none."""
 
     broker: int | None

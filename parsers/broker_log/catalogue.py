@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from parsers.broker_log.configuring import CONFIGURING
 from parsers.broker_log.entry_layout import EntryLayout
@@ -32,8 +33,7 @@ SETTINGS_LEAD: Final = b"KafkaConfig values:"
 DETAIL_LIMIT: Final = 1000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Matcher:
+class Matcher(Struct, frozen=True, kw_only=True, eq=False):
     """A wording made ready: its pattern, and which group is which hole. There is one of each wording."""
 
     event: Event

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from msgspec import Struct
 
 from parsers.broker_log.catalogue import head_pattern
 from parsers.broker_log.entry_layout import EntryLayout
@@ -25,8 +25,7 @@ _SCHEMA: Final = arrow_schema(BrokerSetting)
 NO_SETTINGS: Final = no_rows(BrokerSetting)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Printed:
+class Printed(Struct, frozen=True, kw_only=True):
     """The lines of a block: settings, and maybe others that say nothing."""
 
     time: bytes | None

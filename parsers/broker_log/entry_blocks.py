@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import BinaryIO, Final
+
+from msgspec import Struct
 
 LINE_LIMIT: Final = 1 << 20
 _CHUNK: Final = 4 << 20
 _CHUNK_BEHIND: Final = 64 << 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class Block(Struct, frozen=True, kw_only=True):
     """Whole lines from byte `offset` on. `torn`: the last one has no line end, the file stops inside it."""
 
     offset: int
@@ -21,8 +21,7 @@ class Block:
     torn: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LongLine:
+class LongLine(Struct, frozen=True, kw_only=True):
     """A line longer than the limit: its place and its first bytes."""
 
     start: int

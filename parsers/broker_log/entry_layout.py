@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 DEFAULT_PATTERN: Final = "[%d] %p %m (%c)%n"
 USUAL_PATTERNS: Final = (DEFAULT_PATTERN, "%d{ISO8601} %p %m (%c) [%t]%n")
@@ -34,8 +35,7 @@ class LayoutError(ValueError):
     """A pattern layout from which an entry's parts cannot be told."""
 
 
-@dataclass(frozen=True, slots=True)
-class EntryLayout:
+class EntryLayout(Struct, frozen=True):
     """How entries are laid out: a pattern of what stands before the message, and what stands behind it."""
 
     head: str

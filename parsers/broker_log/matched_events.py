@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Final, TypeAlias
+
+from msgspec import Struct, field
 
 from parsers.broker_log.catalogue import SETTINGS_LEAD, Matcher, head_pattern, matchers, scan_pattern, shortened
 from parsers.broker_log.entry_blocks import Block
@@ -20,8 +21,7 @@ _PARTS: Final = ("time", "level", "logger", "prefix", "inner", "lead")
 _CARRIAGE_RETURN: Final = 13
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchedText:
+class SearchedText(Struct, frozen=True, kw_only=True):
     """A block with a line end set before it, so that every line has one."""
 
     data: bytes
@@ -32,8 +32,7 @@ class SearchedText:
     layout: EntryLayout
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lines:
+class Lines(Struct, frozen=True, kw_only=True):
     """The lines of a text that may say something."""
 
     heads: list[Head] = field(default_factory=list)

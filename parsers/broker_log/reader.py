@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import BinaryIO
 
 import pyarrow as pa
+from msgspec import Struct, field
 
 from parsers.broker_log.catalogue import head_pattern
 from parsers.broker_log.config_values import NO_SETTINGS, find_settings, settings_batch
@@ -21,8 +21,7 @@ from parsers.refusal import Parsed, refuse
 from parsers.tables import BrokerEvent, BrokerSetting, Refusal, from_arrow
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogPart:
+class LogPart(Struct, frozen=True, kw_only=True):
     """What a stretch of a log says: its events and settings in the order of the lines, and what could not be read."""
 
     events: pa.RecordBatch
@@ -30,8 +29,7 @@ class LogPart:
     refusals: tuple[Refusal, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class Reading(Struct, frozen=True, kw_only=True):
     """How a file is to be read.
 
     `version`, the writer's, decides the trust of the rows; lines longer than `line_limit` are refused unheld.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from parsers.broker_log.version import KafkaRelease
 from parsers.tables import EventKind, TrustLevel
@@ -12,8 +13,7 @@ from parsers.tables import EventKind, TrustLevel
 _RANK: Final[dict[TrustLevel, int]] = {"low": 0, "medium": 1, "high": 2}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trust:
+class Trust(Struct, frozen=True, kw_only=True):
     """The belief a line deserves, the columns its version prints wrongly, and whether its absence tells anything."""
 
     level: TrustLevel = "high"
@@ -22,8 +22,7 @@ class Trust:
     silence_tells: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VersionedTrust:
+class VersionedTrust(Struct, frozen=True, kw_only=True):
     """Trust that holds for versions from `since` on, up to `until` exclusive."""
 
     since: KafkaRelease

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 _PRINTED: Final = re.compile(r"(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?:\.(\d{1,4}))?([^\s]{0,64})")
 _CONFLUENT: Final = re.compile(r"-(?:ccs|ce|cp|hotfix)")
@@ -15,8 +16,7 @@ _FIRST_CONFLUENT_TO_KAFKA: Final = ((5, 0, 2, 0), (6, 0, 2, 6), (7, 0, 3, 0), (8
 """Confluent 5.n contains Kafka 2.n, 6.n contains 2.(6+n), 7.n contains 3.n, 8.n contains 4.n."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class KafkaRelease:
+class KafkaRelease(Struct, frozen=True, order=True):
     """A Kafka release; before 1.0 the first number is 0 (0.11.0.2 is 0, 11, 0)."""
 
     major: int

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from parsers.broker_log.collectors import COLLECTED, speaker_of
 
@@ -33,8 +34,7 @@ _PORT: Final = re.compile(rb"://[^,/]{0,255}:(\d{1,5})(?!\d)")
 _CONNECTION: Final = re.compile(rb"connection(?:\":\"| )(?:[\w.\-]{1,255}|\[?[0-9a-fA-F:.%]{2,60}\]?):(\d{1,5})-")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Witness:
+class Witness(Struct, frozen=True, kw_only=True):
     """A line's word for who wrote it."""
 
     broker: int

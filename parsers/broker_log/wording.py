@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from parsers.tables import EventKind
 
@@ -45,8 +46,7 @@ _OPEN_HOLES: Final = ("detail", "items")
 """Holes that take anything up to the fixed text behind them, or the rest of the message."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wording:
+class Wording(Struct, frozen=True, kw_only=True):
     """One wording of an event in some releases, with a line that a broker of such a release writes."""
 
     text: str
@@ -62,8 +62,7 @@ class Wording:
     """The text of one of the things that the hole `items` lists; each gives a row."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class Event(Struct, frozen=True, kw_only=True):
     """A kind of line: what it means and how it is worded, release by release."""
 
     kind: EventKind

@@ -12,10 +12,11 @@ import re
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import BinaryIO, Final, Literal
 
 import pyarrow as pa
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parsers.broker_log.catalogue import head_pattern
 from parsers.broker_log.collectors import COLLECTED, speaker_of
@@ -35,8 +36,7 @@ _KEPT: Final = 64 << 20
 """Places are kept of so much of the text behind the last byte handed out: a reader holds less."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WrappedLayout:
+class WrappedLayout(Struct, frozen=True, kw_only=True):
     """How a file is written: by which layout, and behind what."""
 
     wrapping: Wrapping

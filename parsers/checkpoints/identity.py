@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import base64
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from parsers.checkpoints.bounded_json import read_object
 from parsers.checkpoints.checkpoint_text import split_lines
@@ -22,8 +23,7 @@ _NO_TOPIC_ID: Final = "A" * 22
 _BROKER_KEYS: Final = {0: "broker.id", 1: "node.id"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetaProperties:
+class MetaProperties(Struct, frozen=True, kw_only=True):
     """What a log dir's meta.properties says of its broker and cluster."""
 
     span: Span
@@ -34,8 +34,7 @@ class MetaProperties:
     refusals: tuple[Refusal, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionMetadata:
+class PartitionMetadata(Struct, frozen=True, kw_only=True):
     """What a replica's partition.metadata says: the topic id."""
 
     span: Span
@@ -43,8 +42,7 @@ class PartitionMetadata:
     refusals: tuple[Refusal, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CleanShutdown:
+class CleanShutdown(Struct, frozen=True, kw_only=True):
     """A .kafka_cleanshutdown. That it exists says that the broker stopped in order, whatever stands in it."""
 
     span: Span

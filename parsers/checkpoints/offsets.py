@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from parsers.checkpoints.checkpoint_text import CheckpointLine, read_entries
 from parsers.checkpoints.numbers import INT32_MAX, integer
@@ -24,8 +25,7 @@ OFFSET_CHECKPOINTS: Final[dict[FileKind, CheckpointKind]] = {
 _TOPIC: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpochCheckpoint:
+class EpochCheckpoint(Struct, frozen=True, kw_only=True):
     """A leader-epoch-checkpoint.
 
     `empty` is a file of no bytes, as created with its directory; a file whose header announces no entries is `entries`

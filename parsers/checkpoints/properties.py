@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from parsers.checkpoints.numbers import INT32_MAX, REFUSAL_LIMIT, integer
 from parsers.provenance import Origin, Span
@@ -22,8 +23,7 @@ _BLANKS: Final = " \t\f"
 PROPERTIES_LIMIT: Final = 1 << 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Property:
+class Property(Struct, frozen=True, kw_only=True):
     """One key and its value, unescaped, and the bytes they stand in."""
 
     key: str
@@ -32,8 +32,7 @@ class Property:
     span_end: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PropertiesFile:
+class PropertiesFile(Struct, frozen=True, kw_only=True):
     """The entries of a properties file in file order; of two with one key Java believes the last.
 
     Values may hold credentials: print none that was not asked for.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from parsers.checkpoints.bounded_json import read_object
 from parsers.provenance import Origin, Span
@@ -14,8 +15,7 @@ from parsers.tables import Refusal
 _VERSIONS: Final = (0, 1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuorumState:
+class QuorumState(Struct, frozen=True, kw_only=True):
     """A quorum-state file; fields that its version does not have are null."""
 
     span: Span

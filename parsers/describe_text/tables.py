@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from parsers.describe_text.cells import UnreadableLine, dash_or_i64, i32, i64
 from parsers.tables import Description

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
 from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parsers.describe_text.cells import UnreadableLine, i32, i64, ids, topic_id
 from parsers.describe_text.config_lines import config_line, inline_configs
@@ -31,11 +33,10 @@ _STATUS: Final = re.compile(
     re.DOTALL,
 )
 _VOTER_ID: Final = re.compile(r'"id": ?([0-9]{1,10})')
-_NOTHING: Final[dict[str, Any]] = dict.fromkeys(field.name for field in fields(Description))
+_NOTHING: Final[dict[str, Any]] = dict.fromkeys(Description.__struct_fields__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Headings:
+class _Headings(Struct, frozen=True, kw_only=True):
     """What earlier lines say about this one: whose configs follow, which columns a table has."""
 
     entity: str | None = None

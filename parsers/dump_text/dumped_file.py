@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from parsers.provenance import Origin, ReplicaState
@@ -16,8 +16,7 @@ _FILE: Final = re.compile(r"(?P<base>\d{1,20})(?:-\d{1,10})?(?P<suffix>\..*)")
 _STATES: Final[dict[str, ReplicaState]] = {"future": "future", "delete": "deleted", "stray": "stray"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DumpedFile:
+class DumpedFile(Struct, frozen=True, kw_only=True):
     """What `Dumping <path>` says: topic, partition and base offset, each null where the path does not tell."""
 
     path: str

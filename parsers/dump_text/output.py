@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 
 import pyarrow as pa
+from msgspec import Struct
 
 from parsers.dump_text.dumped_file import DumpedFile
 from parsers.tables import BatchHeader, IndexEntry, ProducerState, Refusal, arrow_schema
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PrintedRecord:
+class PrintedRecord(Struct, frozen=True, kw_only=True):
     """What the text says of one record; contents are never hashed from text, which does not keep their bytes."""
 
     topic: str | None
@@ -30,8 +30,7 @@ class PrintedRecord:
     span_end: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
+class Note(Struct, frozen=True, kw_only=True):
     """A line of the tool or the JVM that is no row: warnings, mismatch sections, stack traces."""
 
     text: str
@@ -40,8 +39,7 @@ class Note:
     span_end: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DumpChunk:
+class DumpChunk(Struct, frozen=True, kw_only=True):
     """A bounded part of a section; `file` is null before the first `Dumping` line."""
 
     file: DumpedFile | None

@@ -54,8 +54,10 @@ def _markers(headers: pa.RecordBatch) -> npt.NDArray[np.intp]:
     marked = np.flatnonzero((column(headers, "attributes") & _BITS) == _MARKER)
     if not len(marked):
         return marked
+    sound = column(headers, "crc_valid") == 1
     plain = (column(headers, "size") == _SIZE) & (column(headers, "magic") == _MAGIC_2)
-    return marked[(plain & (column(headers, "crc_valid") == 1))[marked]]
+    found: npt.NDArray[np.intp] = marked[(plain & sound)[marked]]
+    return found
 
 
 def _type(key: bytes) -> int:

@@ -7,12 +7,12 @@ due anywhere; but one that is there must lead to a batch, and no lookup may begi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from msgspec import Struct
 
 from parsers.indexes.entries import ENTRIES, ENTRY_LIMIT, used_size
 from parsers.tables import IndexFlaw, IndexKind
@@ -33,8 +33,7 @@ _TRANSACTIONAL: Final = 0x10
 """Attribute bits: a marker's are both, transactional and control."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Slots:
+class Slots(Struct, frozen=True, kw_only=True, eq=False):
     """The entries of one index as arrays, in the order of the file; those that no reader accepts are left out."""
 
     kind: IndexKind
@@ -57,8 +56,7 @@ class Slots:
         return ENTRIES[self.kind].size
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContradictedEntry:
+class ContradictedEntry(Struct, frozen=True, kw_only=True):
     """An entry that its segment, or the entry before it, contradicts."""
 
     flaw: IndexFlaw

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parsers.internal_topics.fields import Fields, record_key, tagged_uuid
 from parsers.internal_topics.memberships import raw_member
@@ -30,8 +32,7 @@ _SKIPPED_NAMES: Final = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupHistory:
+class GroupHistory(Struct, frozen=True, kw_only=True):
     """All that a partition of `__consumer_offsets` tells, in its order; `skipped` counts the rest by name."""
 
     offsets: tuple[GroupOffset, ...] = ()
@@ -100,8 +101,7 @@ def _value(record: InternalRecord) -> tuple[Fields, int]:
     return fields, fields.version(_LATEST_VERSION, flexible_from=_FLEXIBLE_FROM)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Commit:
+class _Commit(Struct, frozen=True, kw_only=True):
     offset: int | None = None
     epoch: int | None = None
     metadata_size: int | None = None
@@ -149,8 +149,7 @@ def _offset_row(record: InternalRecord, origin: Origin, group: str, topic: str, 
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Generation:
+class _Generation(Struct, frozen=True, kw_only=True):
     protocol_type: str | None = None
     generation: int | None = None
     protocol: str | None = None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from parsers.internal_topics.groups import group_history
 from parsers.internal_topics.record import InternalRecord
@@ -19,8 +20,7 @@ LIMIT: Final = 200_000
 """Keys of one partition that are kept: a group and a partition that it reads."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LatestCommits:
+class LatestCommits(Struct, frozen=True, kw_only=True):
     """The last commit of every group and partition that is in force, and what could not be told."""
 
     offsets: tuple[GroupOffset, ...] = ()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from parsers.internal_topics.record import InternalRecord
 from parsers.internal_topics.transactions import transaction_history
@@ -16,8 +17,7 @@ LIMIT: Final = 20_000
 """Transactional ids of one partition that are kept: every judge is told of them all."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LatestStates:
+class LatestStates(Struct, frozen=True, kw_only=True):
     """The last state of every transactional id, and how far the log is one that tells all of them."""
 
     transactions: tuple[Transaction, ...] = ()

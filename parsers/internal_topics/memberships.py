@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from parsers.internal_topics.fields import Fields, record_key
 from parsers.internal_topics.record import InternalRecord
@@ -25,8 +26,7 @@ Partitions = tuple[tuple[str, tuple[int, ...]], ...]
 """Topics, by name or (in the newer protocol) by id, each with partitions."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RawMember:
+class RawMember(Struct, frozen=True, kw_only=True):
     """A member of a classic group, with what its client wrote as bytes."""
 
     id: str
@@ -35,8 +35,7 @@ class RawMember:
     assignment: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Membership:
+class Membership(Struct, frozen=True, kw_only=True):
     """What one member asked for, and what it has."""
 
     topics: tuple[str, ...] = ()
@@ -52,8 +51,7 @@ class Membership:
     """Whether it says that it has what it should have."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupMembers:
+class GroupMembers(Struct, frozen=True, kw_only=True):
     """A group's members in the order in which assignors go through them: by instance id, then by member id."""
 
     group: str
@@ -171,8 +169,7 @@ def _by_id(fields: Fields) -> Partitions:
     return tuple(partitions)
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
+class _Held(Struct, frozen=True):
     """What one member of a newer group says that it has."""
 
     epoch: int
@@ -181,8 +178,7 @@ class _Held:
     pending: Partitions
 
 
-@dataclass(frozen=True, slots=True)
-class _Newer:
+class _Newer(Struct, frozen=True):
     """What the records of one group of the newer protocol say, by member."""
 
     targets: dict[str, Partitions] = field(default_factory=dict)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypedDict
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from parsers.provenance import Origin, Span
@@ -13,8 +13,7 @@ from parsers.tables import RecordRow, Refusal, RefusalKind
 from parsers.wire import Malformed, TooLarge, UnknownVersion
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InternalRecord:
+class InternalRecord(Struct, frozen=True, kw_only=True):
     """One record of an internal topic, decompressed.
 
     `producer_id` and `transactional` are its batch's; offsets committed in a transaction need them to know their fate.

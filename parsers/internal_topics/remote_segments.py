@@ -6,8 +6,10 @@ A record names a segment or a change of its state (KIP-405, Kafka 3.6 on). Its f
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parsers.internal_topics.record import InternalRecord, refuse_record
 from parsers.provenance import Origin, Span
@@ -23,8 +25,7 @@ REMOTE_LIMIT: Final = 200_000
 _EPOCH_BYTES: Final = 13
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemoteSegment:
+class RemoteSegment(Struct, frozen=True, kw_only=True):
     """A segment that was copied to remote storage."""
 
     topic: str
@@ -43,8 +44,7 @@ class RemoteSegment:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemoteSegments:
+class RemoteSegments(Struct, frozen=True, kw_only=True):
     """The segments that stand whole in remote storage where the log ends, and what could not be read."""
 
     standing: tuple[RemoteSegment, ...] = ()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from parsers.internal_topics.fields import Fields, record_key, tagged_int64
 from parsers.internal_topics.record import InternalRecord, record_columns, refuse_record
@@ -24,8 +25,7 @@ _STATES: Final[tuple[TransactionState, ...]] = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TransactionHistory:
+class TransactionHistory(Struct, frozen=True, kw_only=True):
     """All that a partition of `__transaction_state` tells, in its order; `skipped` counts the rest by name."""
 
     transactions: tuple[Transaction, ...] = ()
@@ -68,8 +68,7 @@ def _transaction(record: InternalRecord, origin: Origin) -> Transaction | str:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _TransactionValue:
+class _TransactionValue(Struct, frozen=True, kw_only=True):
     producer_id: int | None = None
     producer_epoch: int | None = None
     previous_producer_id: int | None = None

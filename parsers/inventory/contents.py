@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from msgspec import Struct
@@ -14,8 +13,7 @@ BrokerFrom = Literal["meta.properties", "override", "folder name"]
 ClusterFrom = Literal["meta.properties", "only cluster of the dump"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogDir:
+class LogDir(Struct, frozen=True, kw_only=True):
     """One log dir: an entry of a broker's log.dirs."""
 
     path: str
@@ -54,8 +52,7 @@ class ReplicaDir(Struct, frozen=True, kw_only=True):
     """Whether what it holds could be listed; else its files are unread, whatever their names are."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogWitness:
+class LogWitness(Struct, frozen=True, kw_only=True):
     """The first line of a log in which a broker names itself as its writer, of each speaker that a collector names."""
 
     broker: int
@@ -66,8 +63,7 @@ class LogWitness:
         return f"broker {self.broker} in {self.span.source} at bytes {self.span.start}-{self.span.end}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inventory:
+class Inventory(Struct, frozen=True, kw_only=True):
     """Everything found under one root, each part sorted by path."""
 
     log_dirs: tuple[LogDir, ...] = ()

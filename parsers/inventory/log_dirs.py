@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parsers.checkpoints import CleanShutdown, MetaProperties, read_clean_shutdown, read_meta_properties
 from parsers.files import printable, read_source
@@ -21,8 +23,7 @@ _IDENTITY_LIMIT: Final = 64 << 10
 INDEX_CACHE: Final = "remote-log-index-cache"
 
 
-@dataclass(frozen=True, slots=True)
-class Overrides:
+class Overrides(Struct, frozen=True):
     """Brokers that the user gave to folders."""
 
     brokers: Mapping[str, int]

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from msgspec import structs
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parsers.inventory.contents import LogDir, LogWitness
 from parsers.inventory.log_dirs import Overrides
@@ -32,8 +32,7 @@ _NUMBER: Final = re.compile(r"[-_](\d+)\.log[^/]*$")
 """The number in a log's name, as `kafka-request-1.log` has it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Owners:
+class Owners(Struct, frozen=True, kw_only=True):
     """Tells whose logs are; what it is asked about are the files of one dump."""
 
     log_dirs: Sequence[LogDir]
@@ -130,11 +129,10 @@ class Owners:
         clusters = {log_dir.cluster_id for log_dir in self.log_dirs if log_dir.broker == broker}
         clusters = clusters or {log_dir.cluster_id for log_dir in self.log_dirs}
         cluster = next(iter(clusters)) if len(clusters) == 1 else origin.cluster_id
-        return structs.replace(file, origin=Origin(source=origin.source, cluster_id=cluster, broker=broker))
+        return replace(file, origin=Origin(source=origin.source, cluster_id=cluster, broker=broker))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Owned:
+class Owned(Struct, frozen=True, kw_only=True):
     """The files of a dump, each log under its writer."""
 
     files: Sequence[Source]
@@ -166,7 +164,7 @@ def own_logs(
         owned_file = owners.own(file) if file.origin.source in voices else file
         if isinstance(owned_file, Refusal):
             refused.append(owned_file)
-            owned_file = structs.replace(file, kind="unknown")
+            owned_file = replace(file, kind="unknown")
         owned.append(owned_file)
     heard = (_witnesses(file, voices[file.origin.source]) for file in listed if file.origin.source in voices)
     return Owned(files=owned, refusals=refused, witnesses=[word for words_of in heard for word in words_of])

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeVar
 
-from msgspec import structs
+from msgspec.structs import replace
 
 from parsers.checkpoints import read_partition_metadata
 from parsers.files import read_source
@@ -36,7 +35,7 @@ def find_replicas(
             replica = None if path in roots else _replica(path, log_dir)
             if replica:
                 identified, refused = _identify(root, replica, folders[path])
-                replicas.append(structs.replace(identified, listed=folders[path].listed))
+                replicas.append(replace(identified, listed=folders[path].listed))
                 refusals += refused
     return replicas, refusals
 
@@ -45,7 +44,7 @@ def _replica(path: str, log_dir: LogDir) -> ReplicaDir | None:
     name = parse_replica_name(path.rpartition("/")[2])
     if not name:
         return None
-    origin = structs.replace(log_dir.origin, source=path, topic=name.topic, partition=name.partition, state=name.state)
+    origin = replace(log_dir.origin, source=path, topic=name.topic, partition=name.partition, state=name.state)
     return ReplicaDir(origin=origin, path=path, state=name.state, topic_truncated=name.topic_truncated)
 
 
@@ -53,13 +52,13 @@ def _identify(root: Path, replica: ReplicaDir, folder: Folder) -> tuple[ReplicaD
     entry = next((entry for entry in folder.files if entry.parsed.kind == "partition-metadata"), None)
     if not entry:
         return replica, ()
-    origin = structs.replace(replica.origin, source=folder.child(entry.name))
+    origin = replace(replica.origin, source=folder.child(entry.name))
     content = read_source(root, origin, _METADATA_LIMIT)
     if not isinstance(content, bytes):
         return replica, (content,)
     metadata = read_partition_metadata(content, origin)
-    own = structs.replace(replica.origin, topic_id=metadata.topic_id)
-    return structs.replace(replica, origin=own), metadata.refusals
+    own = replace(replica.origin, topic_id=metadata.topic_id)
+    return replace(replica, origin=own), metadata.refusals
 
 
 def mark_same_log_dirs(
@@ -106,7 +105,7 @@ def mark_same_replicas(
     ]
     ambiguous = {replica.path for pair in pairs for replica in pair}
     ambiguous |= {replica.path for replica in replicas if replica.origin.log_dir in copied}
-    return [structs.replace(item, ambiguous=True) if item.path in ambiguous else item for item in replicas], refusals
+    return [replace(item, ambiguous=True) if item.path in ambiguous else item for item in replicas], refusals
 
 
 def _claims(group: Sequence[ReplicaDir]) -> list[tuple[ReplicaDir, ReplicaDir]]:
@@ -129,5 +128,5 @@ def _pairs(keyed: Iterable[tuple[object, Item]]) -> list[tuple[Item, Item]]:
 
 def _refuse_pair(origin: Origin, path: str, other: str, expected: str) -> Refusal:
     """Both paths stand in `found` in full: they are what the user must choose between."""
-    refusal = refuse(structs.replace(origin, source=path), "ambiguous", 0, 0, expected=expected, found="")
+    refusal = refuse(replace(origin, source=path), "ambiguous", 0, 0, expected=expected, found="")
     return replace(refusal, found=f"{path} and {other}"[:_PATH_LIMIT])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from parsers.provenance import FileKind, Origin, Source
@@ -15,16 +15,14 @@ NO_SEGMENT: Final = "*.log"
 """The segments of a folder that holds none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExcludedFile:
+class ExcludedFile(Struct, frozen=True, kw_only=True):
     """A file that is no part of the log, and why."""
 
     file: Source
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlainSegments:
+class PlainSegments(Struct, frozen=True, kw_only=True):
     """The segments of a log in the order of their base offsets, and what was left out."""
 
     segments: tuple[Source, ...] = ()

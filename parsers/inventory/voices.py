@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, cast
+
+from msgspec import Struct
 
 from parsers.broker_log import GzipText, Witness, answered_ports, printed_ports, several_speak, witnesses
 from parsers.files import FileFault, is_wide_text, locate, read_at
@@ -20,8 +21,7 @@ _GZIP: Final = b"\x1f\x8b"
 _DIRECTORY: Final = re.compile(rb"\blog\.dirs? = ([^\r\n\\]{1,2000})|[ ,]dir=([^\],\r\n]{1,1000})\]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Voice:
+class Voice(Struct, frozen=True, kw_only=True):
     """What a log says of its writer, as far as it was looked at."""
 
     witnesses: tuple[Witness, ...] = ()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -28,8 +27,7 @@ class FolderEntry(Struct, frozen=True):
     parsed: FileName
 
 
-@dataclass(frozen=True, slots=True)
-class Impostor:
+class Impostor(Struct, frozen=True):
     """A folder, a FIFO, a socket, a link that leads nowhere: in the place where a file should stand."""
 
     entry: FolderEntry

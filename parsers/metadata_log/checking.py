@@ -6,9 +6,10 @@ Directories, tokens, quotas and who may do what are left out: upgrades write the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from parsers.metadata_log.image import MetadataImage
 from parsers.metadata_log.records import MetadataInput, Partition
@@ -21,8 +22,7 @@ COUNTED: Final = 1 << 20
 _TOPIC: Final = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SnapshotToCheck:
+class SnapshotToCheck(Struct, frozen=True, kw_only=True):
     """A snapshot by its name, and how to come by its records."""
 
     end_offset: int
@@ -31,8 +31,7 @@ class SnapshotToCheck:
     inputs: Callable[[], Sequence[MetadataInput]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SnapshotCheck:
+class SnapshotCheck(Struct, frozen=True, kw_only=True):
     """What came of it."""
 
     end_offset: int
@@ -45,8 +44,7 @@ class SnapshotCheck:
     count: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogState:
+class LogState(Struct, frozen=True, kw_only=True):
     """The log up to an offset: what it adds up to, and whether that is all."""
 
     image: MetadataImage

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from parsers.metadata_log.checking import LogState, SnapshotCheck, SnapshotChecks, SnapshotToCheck
@@ -41,24 +41,21 @@ _INT32_MAX: Final = (1 << 31) - 1
 _INT64_MAX: Final = (1 << 63) - 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SnapshotId:
+class SnapshotId(Struct, frozen=True, kw_only=True):
     """What a snapshot's name says: the state up to `end_offset`, exclusive, which was committed in `epoch`."""
 
     end_offset: int
     epoch: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetadataSnapshot:
+class MetadataSnapshot(Struct, frozen=True, kw_only=True):
     """The records of one `.checkpoint` file, in physical order; their own offsets are private to the file."""
 
     id: SnapshotId
     inputs: tuple[MetadataInput, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetadataHistory:
+class MetadataHistory(Struct, frozen=True, kw_only=True):
     """All that a metadata log tells, each table in the order of the log; `skipped` counts by name what was not told."""
 
     partitions: tuple[MetadataChange, ...] = ()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from parsers.metadata_log.wire import MetadataCursor
 from parsers.tables.metadata import QuorumChangeKind
@@ -19,16 +20,14 @@ _ENDPOINT_LEAST: Final = 5
 _VOTER_LEAST: Final = 24
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Voter:
+class Voter(Struct, frozen=True, kw_only=True):
     """A member of the quorum; `directory_id` is None where the record has none."""
 
     node: int
     directory_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ControlRecord:
+class ControlRecord(Struct, frozen=True, kw_only=True):
     """One decoded control record; fields that its kind lacks are None."""
 
     kind: QuorumChangeKind

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from parsers.provenance import Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetadataInput:
+class MetadataInput(Struct, frozen=True, kw_only=True):
     """One record of the metadata log or of a snapshot, decompressed; `control_type` is None for data."""
 
     offset: int
@@ -19,8 +18,7 @@ class MetadataInput:
     control_type: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
+class Endpoint(Struct, frozen=True, kw_only=True):
     """A listener of a broker or controller."""
 
     name: str
@@ -29,8 +27,7 @@ class Endpoint:
     security_protocol: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FeatureRange:
+class FeatureRange(Struct, frozen=True, kw_only=True):
     """The levels of a feature that a node supports, both inclusive."""
 
     name: str
@@ -38,8 +35,7 @@ class FeatureRange:
     maximum: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RegisterBroker:
+class RegisterBroker(Struct, frozen=True, kw_only=True):
     """A broker came (or came again)."""
 
     broker_id: int
@@ -55,24 +51,21 @@ class RegisterBroker:
     cordoned_log_dirs: tuple[str, ...] | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnregisterBroker:
+class UnregisterBroker(Struct, frozen=True, kw_only=True):
     """A broker was removed from the cluster."""
 
     broker_id: int
     broker_epoch: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Topic:
+class Topic(Struct, frozen=True, kw_only=True):
     """A topic was created."""
 
     name: str
     topic_id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Partition:
+class Partition(Struct, frozen=True, kw_only=True):
     """A partition as a whole."""
 
     partition: int
@@ -90,8 +83,7 @@ class Partition:
     last_known_elr: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionChange:
+class PartitionChange(Struct, frozen=True, kw_only=True):
     """What changed of a partition; None leaves a field as it was. It carries no epochs: they are counted."""
 
     partition: int
@@ -107,8 +99,7 @@ class PartitionChange:
     directories: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Config:
+class Config(Struct, frozen=True, kw_only=True):
     """A setting was set, or deleted when the value is None."""
 
     resource_type: int
@@ -117,39 +108,34 @@ class Config:
     value: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FenceBroker:
+class FenceBroker(Struct, frozen=True, kw_only=True):
     """A broker was fenced (before 3.3)."""
 
     broker_id: int
     broker_epoch: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnfenceBroker:
+class UnfenceBroker(Struct, frozen=True, kw_only=True):
     """A broker was unfenced (before 3.3)."""
 
     broker_id: int
     broker_epoch: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemoveTopic:
+class RemoveTopic(Struct, frozen=True, kw_only=True):
     """A topic was deleted with all its partitions."""
 
     topic_id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FeatureLevel:
+class FeatureLevel(Struct, frozen=True, kw_only=True):
     """A feature was finalized at a level; 0 removes it."""
 
     name: str
     level: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProducerIds:
+class ProducerIds(Struct, frozen=True, kw_only=True):
     """A block of producer ids was handed to a broker."""
 
     broker_id: int
@@ -157,8 +143,7 @@ class ProducerIds:
     next_producer_id: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerRegistrationChange:
+class BrokerRegistrationChange(Struct, frozen=True, kw_only=True):
     """A registration changed; None leaves a field as it was."""
 
     broker_id: int
@@ -169,39 +154,33 @@ class BrokerRegistrationChange:
     cordoned_log_dirs: tuple[str, ...] | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoOp:
+class NoOp(Struct, frozen=True, kw_only=True):
     """The heartbeat of an idle controller."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ZkMigrationState:
+class ZkMigrationState(Struct, frozen=True, kw_only=True):
     """A step of the migration from ZooKeeper."""
 
     state: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BeginTransaction:
+class BeginTransaction(Struct, frozen=True, kw_only=True):
     """Records up to the end or abort count together or not at all."""
 
     name: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndTransaction:
+class EndTransaction(Struct, frozen=True, kw_only=True):
     """The bracketed records count."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AbortTransaction:
+class AbortTransaction(Struct, frozen=True, kw_only=True):
     """The bracketed records never happened."""
 
     reason: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RegisterController:
+class RegisterController(Struct, frozen=True, kw_only=True):
     """A controller came."""
 
     controller_id: int
@@ -211,15 +190,13 @@ class RegisterController:
     features: tuple[FeatureRange, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClearElr:
+class ClearElr(Struct, frozen=True, kw_only=True):
     """ELR and last known ELR of a topic (of all topics, when the name is empty) became void."""
 
     topic: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Skipped:
+class Skipped(Struct, frozen=True, kw_only=True):
     """A record of a kind that says nothing about replication, or one unknown: named, not decoded."""
 
     name: str

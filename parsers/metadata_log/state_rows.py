@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, TypedDict
+
+from msgspec import Struct
 
 from parsers.metadata_log.image import elected_uncleanly
 from parsers.metadata_log.quorum import ControlRecord, Voter
@@ -40,8 +41,7 @@ class StampColumns(TypedDict):
     span_end: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stamp:
+class Stamp(Struct, frozen=True, kw_only=True):
     """The moment and address of one record, as all of its rows repeat them."""
 
     origin: Origin

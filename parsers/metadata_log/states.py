@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import Final
 
-from msgspec import structs
+from msgspec.structs import replace
 
 from parsers.metadata_log.image import MetadataImage, clear_elr, merge, with_flags
 from parsers.metadata_log.records import (
@@ -212,7 +211,7 @@ class Fold:
 
     def refuse(self, stamp: Stamp, expected: str, found: str) -> None:
         """Refuse a record that decodes but contradicts the state."""
-        origin = structs.replace(stamp.origin, source=stamp.span.source)
+        origin = replace(stamp.origin, source=stamp.span.source)
         self.refusals.append(
             refuse(origin, "malformed", stamp.span.start, stamp.span.end, expected=expected, found=found)
         )

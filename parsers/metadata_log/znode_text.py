@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parsers.metadata_log.znodes import SIZE_LIMIT, Znode, setting_place, znode_place
 from parsers.provenance import Origin
@@ -45,8 +47,7 @@ def parse_znode_text(data: bytes, origin: Origin) -> Parsed[Znode]:
     return Parsed(rows=tuple(znodes), refusals=tuple(refusals))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _NamedPath:
+class _NamedPath(Struct, frozen=True, kw_only=True):
     """The path that was named last, and whether a Stat would be of the znode before it."""
 
     path: str | None = None

@@ -6,8 +6,9 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from parsers.provenance import Origin
 from parsers.refusal import Parsed, refuse
@@ -28,8 +29,7 @@ _SET_LIMIT: Final = 1000
 _INT_LIMIT: Final = 1 << 31
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Znode:
+class Znode(Struct, frozen=True, kw_only=True):
     """A znode as a file or as the shell printed it; `version` and `time` are its Stat's dataVersion and mtime."""
 
     origin: Origin
@@ -41,8 +41,7 @@ class Znode:
     time: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Assignment:
+class _Assignment(Struct, frozen=True, kw_only=True):
     """What a topic's znode says of one partition."""
 
     replicas: tuple[int, ...]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from parsers.provenance import Origin
 from parsers.records.batch import CONTROL, BatchFields, StoredRecord, batch_fields, record_timestamp, stored_records
@@ -17,8 +18,7 @@ _INT64_MAX = (1 << 63) - 1
 _SEQUENCES = 1 << 31
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordContent:
+class RecordContent(Struct, frozen=True, kw_only=True):
     """One record with its contents, and what its batch says of it."""
 
     offset: int

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from parsers.records.batch import CONTROL, BatchFields, batch_fields, stored_bytes
 from parsers.records.undecodable import Undecodable
@@ -18,8 +19,7 @@ KeyedRecord = tuple[int, bytes | None, bool]
 """A record as a compacted topic sees it: its offset, its key, and whether its null value deletes the key."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyedBatch:
+class KeyedBatch(Struct, frozen=True, kw_only=True):
     """The keys of a magic 2 batch of data."""
 
     producer_id: int

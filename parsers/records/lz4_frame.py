@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 import cramjam
+from msgspec import Struct
 
 from parsers.records.undecodable import Undecodable, too_large
 
@@ -16,8 +16,7 @@ _END_MARK: Final = b"\0\0\0\0"
 _WORD: Final = 0xFFFFFFFF
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FrameDescriptor:
+class FrameDescriptor(Struct, frozen=True, kw_only=True):
     """FLG and BD, the content size they announce, and where the blocks begin."""
 
     flags: int

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
 from typing import Final
+
+from msgspec import Struct
 
 from parsers.provenance import Origin
 from parsers.tables import RecordRow
@@ -19,8 +20,7 @@ _INT64: Final = struct.Struct(">q")
 _NULL: Final = _INT32.pack(-1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(Struct, frozen=True, kw_only=True):
     """Where an on-disk entry lies and how its rows are wanted."""
 
     origin: Origin

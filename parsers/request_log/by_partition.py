@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from msgspec.structs import replace
 
 from parsers.request_log.columns import (
     ANSWERED,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parsers.request_log.typed import NULL
 
@@ -40,8 +41,7 @@ class Codes(dict[Met, int]):
         return code
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rows:
+class Rows(Struct, frozen=True, kw_only=True):
     """Rows of partitions in the order of their lines; `line` says which line each is of, `last` the last it stands for.
 
     Texts are codes, as are topics (`name`); NULL is what is not told.
@@ -70,8 +70,7 @@ class Rows:
         return replace(self, rows={name: column[places] for name, column in self.rows.items()})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToldRows:
+class ToldRows(Struct, frozen=True, kw_only=True):
     """What some lines tell: fetches, produces, and holes in sessions; what the codes of texts and topics stand for."""
 
     fetches: Rows | None = None

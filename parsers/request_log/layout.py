@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from parsers.request_log.fields import WrongShape
 
@@ -21,8 +22,7 @@ _CONVERSION: Final = re.compile(r"%-?\d*(?:\.-?\d+)?([a-zA-Z]+)(?:\{[^}]*\})*")
 _TIME: Final = rb"(?P<time>[0-9][0-9A-Za-z:,. +/-]{5,40}?)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
+class Layout(Struct, frozen=True, kw_only=True):
     """A log4j or log4j2 pattern, understood as far as finding time and message needs it."""
 
     prefix: re.Pattern[bytes]

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, TypeAlias, TypeVar
 
+from msgspec import Struct
+
 from parsers.provenance import Origin
 from parsers.refusal import refuse
 from parsers.request_log import isr_requests, log_moves, positions
@@ -83,8 +85,7 @@ class LineCounts:
     refused: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestLog:
+class RequestLog(Struct, frozen=True, kw_only=True):
     """What a range of a request log holds, each kind in the order of its lines."""
 
     fetch_calls: tuple[FetchCall, ...] = ()

@@ -8,9 +8,10 @@ one's, so that `fold(a + b) == join(fold(a), fold(b))` wherever the log is cut.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, NamedTuple
+
+from msgspec import Struct, field
 
 from parsers.request_log.call import AnsweredPartition, AskedPartition, PartitionKey, SessionKey
 
@@ -41,8 +42,7 @@ class Cached(NamedTuple):
 
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class Session(Struct, frozen=True, kw_only=True):
     """One session after a range; a partition of an inherited session stands as None once it was forgotten."""
 
     base: Base
@@ -53,8 +53,7 @@ class Session:
     partitions: Mapping[PartitionKey, Cached | None] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionState:
+class SessionState(Struct, frozen=True, kw_only=True):
     """Every session that a range touched."""
 
     sessions: Mapping[SessionKey, Session] = field(default_factory=dict)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from parsers.provenance import Origin
 from parsers.refusal import refuse
@@ -22,8 +22,7 @@ from parsers.segment.resync import ChecksumCredit, next_batch, zeros_end
 from parsers.tables import Refusal, RefusalKind
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnreadableBytes:
+class UnreadableBytes(Struct, frozen=True, kw_only=True):
     """Bytes `[start, end)` that hold no readable batch; the chain goes on at `end`."""
 
     kind: RefusalKind

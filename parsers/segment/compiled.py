@@ -6,10 +6,10 @@ the segment's size and with where the held bytes end. Checksums come from libcrc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from parsers.segment.checksum import crc_holds
@@ -17,8 +17,7 @@ from parsers.segment.columns import HeaderColumns, Skip, Walk, gather_legacy
 from parsers.segment.held import HeldSegment
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompiledKernel:
+class CompiledKernel(Struct, frozen=True, kw_only=True):
     """Follows sound headers in machine code."""
 
     walk_code: Walk

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from parsers.files import FileFault, read_head
 from parsers.segment.entry_header import CODEC_MASK, HEADER_BYTES, PREFIX, V2_HEADER
@@ -15,8 +16,7 @@ _MAGIC: Final = 2
 _LEGACY_ATTRIBUTES: Final = 17
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FirstBatch:
+class FirstBatch(Struct, frozen=True, kw_only=True):
     """What tells a segment's first batch from any other; replicas hold the same one."""
 
     base_offset: int

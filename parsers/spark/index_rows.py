@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from msgspec import structs
+from msgspec.structs import replace
 
 from parsers.files import FileFault, locate
 from parsers.indexes import INDEX_KINDS, ContradictedEntry, beyond, falls, held_against, slots_of
@@ -24,7 +23,7 @@ def beside_their_segment(rows: Sequence[IndexEntry], data: bytes, part: FilePart
 def _contradictions(data: bytes, part: FilePart, root: Path) -> Iterator[ContradictedEntry]:
     slots = slots_of(data, part.base_offset or 0, INDEX_KINDS[part.kind])
     yield from falls(slots)
-    segment = structs.replace(part.origin, source=part.origin.source.rpartition(".")[0] + ".log")
+    segment = replace(part.origin, source=part.origin.source.rpartition(".")[0] + ".log")
     place = locate(root, segment.source)
     if isinstance(place, FileFault) or not place.is_file():
         return

@@ -5,20 +5,19 @@ from __future__ import annotations
 import dataclasses
 import types
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache, reduce
 from operator import or_
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
+from msgspec import Struct
 
 Row = TypeVar("Row")
 Change: TypeAlias = Callable[[Any], Any]
 Fields: TypeAlias = list[tuple[str, Change]]
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """What a column means and what its values may be; `type` fixes the width in which it travels."""
 
     doc: str
@@ -75,7 +74,7 @@ _PLAIN: dict[type, pa.DataType] = {int: pa.int64(), str: pa.string(), bool: pa.b
 def columns(row_class: type) -> tuple[Column, ...]:
     """The columns of a table, in order, with name and nullability taken from the row class."""
     hints = get_type_hints(row_class, include_extras=True)
-    return tuple(_column(field.name, hints[field.name]) for field in dataclasses.fields(row_class))
+    return tuple(_column(name, hint) for name, hint in hints.items())
 
 
 def _column(name: str, hint: Any) -> Column:

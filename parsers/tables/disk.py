@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
+
+from msgspec import Struct
 
 from parsers.tables.column import flag, i8, i16, i32, i64, raw, text
 from parsers.tables.place import Broker, ClusterId, LogDir, Partition, SourcePath, SpanEnd, SpanStart, Topic, TopicId
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchHeader:
+class BatchHeader(Struct, frozen=True, kw_only=True):
     """One record batch (magic 2) or legacy entry (magic 0/1) as its header states it, in physical order."""
 
     cluster_id: ClusterId
@@ -38,8 +38,7 @@ class BatchHeader:
     span_end: SpanEnd
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordRow:
+class RecordRow(Struct, frozen=True, kw_only=True):
     """One record, decoded on demand; contents travel as hashes, payload bytes only when asked for."""
 
     cluster_id: ClusterId
@@ -66,8 +65,7 @@ class RecordRow:
     span_end: Annotated[int, i64("First byte after the batch that holds the record.", minimum=0)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpochEntry:
+class EpochEntry(Struct, frozen=True, kw_only=True):
     """One line of a leader-epoch-checkpoint: an epoch and the first offset written in it."""
 
     cluster_id: ClusterId
@@ -86,8 +84,7 @@ class EpochEntry:
 CheckpointKind = Literal["replication", "recovery-point", "log-start", "cleaner"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OffsetCheckpoint:
+class OffsetCheckpoint(Struct, frozen=True, kw_only=True):
     """One line of an offset checkpoint of a log dir."""
 
     cluster_id: ClusterId
@@ -103,8 +100,7 @@ class OffsetCheckpoint:
     span_end: SpanEnd
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProducerState:
+class ProducerState(Struct, frozen=True, kw_only=True):
     """One entry of a producer snapshot."""
 
     cluster_id: ClusterId
@@ -144,8 +140,7 @@ IndexFlaw = Literal[
 """What a segment, or an index itself, says against an entry."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexEntry:
+class IndexEntry(Struct, frozen=True, kw_only=True):
     """One slot of an offset, time or transaction index."""
 
     cluster_id: ClusterId
@@ -184,8 +179,7 @@ RefusalKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
+class Refusal(Struct, frozen=True, kw_only=True):
     """What could not be read: where, what was expected there, and what was found instead."""
 
     cluster_id: ClusterId
@@ -202,8 +196,7 @@ class Refusal:
     span_end: SpanEnd
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceRow:
+class SourceRow(Struct, frozen=True, kw_only=True):
     """One file of the dump as the inventory found it."""
 
     cluster_id: ClusterId

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
+
+from msgspec import Struct
 
 from parsers.tables.column import i32, i64, text
 from parsers.tables.place import Broker, ClusterId, LogDir, Partition, SourcePath, SpanEnd, SpanStart, Topic, TopicId
@@ -48,8 +49,7 @@ EventKind = Literal[
 TrustLevel = Literal["high", "medium", "low"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerEvent:
+class BrokerEvent(Struct, frozen=True, kw_only=True):
     """One statement of one line of a server, controller or state-change log; a line that names partitions gives a row each."""
 
     cluster_id: ClusterId
@@ -89,8 +89,7 @@ class BrokerEvent:
     span_end: SpanEnd
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerSetting:
+class BrokerSetting(Struct, frozen=True, kw_only=True):
     """A setting with which a broker started or that was changed since (`KafkaConfig values:`), or of its properties file."""
 
     cluster_id: ClusterId
@@ -110,8 +109,7 @@ class BrokerSetting:
 DescriptionKind = Literal["topic", "partition", "config", "group-offset", "group-state", "quorum-status", "quorum-replica"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Description:
+class Description(Struct, frozen=True, kw_only=True):
     """One statement of a `--describe` output: a moment's view of one broker, not a history."""
 
     cluster_id: ClusterId

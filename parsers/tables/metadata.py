@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Final, Literal
+
+from msgspec import Struct
 
 from parsers.tables.column import flag, i8, i16, i32, i64, text
 from parsers.tables.place import Broker, ClusterId, LogDir, Partition, SourcePath, SpanEnd, SpanStart, Topic, TopicId
@@ -35,8 +36,7 @@ MetadataChangeKind = Literal["created", "changed", "removed", "snapshot"]
 """`snapshot`: not a change but the state at a moment, from a KRaft snapshot or a znode."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetadataChange:
+class MetadataChange(Struct, frozen=True, kw_only=True):
     """One partition after one change, whole; replica sets are broker ids joined by commas (see `replica_ids`)."""
 
     cluster_id: ClusterId
@@ -73,8 +73,7 @@ class MetadataChange:
 TopicChangeKind = Literal["created", "removed"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopicChange:
+class TopicChange(Struct, frozen=True, kw_only=True):
     """A topic id that began or ceased to bear a name."""
 
     cluster_id: ClusterId
@@ -104,8 +103,7 @@ BrokerChangeKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerChange:
+class BrokerChange(Struct, frozen=True, kw_only=True):
     """One broker's registration after one change."""
 
     cluster_id: ClusterId
@@ -132,8 +130,7 @@ class BrokerChange:
     span_end: SpanEnd
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfigChange:
+class ConfigChange(Struct, frozen=True, kw_only=True):
     """One setting that was set or deleted."""
 
     cluster_id: ClusterId
@@ -156,8 +153,7 @@ class ConfigChange:
     span_end: SpanEnd
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FeatureChange:
+class FeatureChange(Struct, frozen=True, kw_only=True):
     """One feature that was finalized at a level."""
 
     cluster_id: ClusterId
@@ -179,8 +175,7 @@ class FeatureChange:
 QuorumChangeKind = Literal["leader", "voters", "kraft-version", "snapshot-header", "snapshot-footer"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuorumChange:
+class QuorumChange(Struct, frozen=True, kw_only=True):
     """One control record of the metadata log: who leads the quorum, and who votes."""
 
     cluster_id: ClusterId
@@ -211,8 +206,7 @@ class QuorumChange:
 TransactionOutcome = Literal["none", "committed", "aborted", "open"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupOffset:
+class GroupOffset(Struct, frozen=True, kw_only=True):
     """One offset that a consumer group committed or forgot; topic and partition are those it reads."""
 
     cluster_id: ClusterId
@@ -241,8 +235,7 @@ class GroupOffset:
     span_end: SpanEnd
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupState:
+class GroupState(Struct, frozen=True, kw_only=True):
     """One generation of a consumer group of the classic protocol."""
 
     cluster_id: ClusterId
@@ -271,8 +264,7 @@ TransactionState = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Transaction:
+class Transaction(Struct, frozen=True, kw_only=True):
     """One state of a transactional id."""
 
     cluster_id: ClusterId

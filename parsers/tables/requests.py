@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
+
+from msgspec import Struct
 
 from parsers.tables.column import flag, i8, i16, i32, i64, text
 from parsers.tables.place import Broker, ClusterId, Partition, SourcePath, SpanEnd, SpanStart, Topic
@@ -23,8 +24,7 @@ Replica = Annotated[int | None, i32("Id of the asking replica; -1 for a consumer
 ErrorCode = Annotated[int | None, i16("Kafka error code of the partition's answer; null where there is no answer.")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fetch:
+class Fetch(Struct, frozen=True, kw_only=True):
     """One partition in one fetch: where the fetcher stood, what it was told."""
 
     cluster_id: ClusterId
@@ -81,8 +81,7 @@ SessionGapReason = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionGap:
+class SessionGap(Struct, frozen=True, kw_only=True):
     """A place at which a fetch session cannot be followed without doubt."""
 
     cluster_id: ClusterId
@@ -101,8 +100,7 @@ class SessionGap:
     span_end: SpanEnd
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Produce:
+class Produce(Struct, frozen=True, kw_only=True):
     """One partition in one produce request."""
 
     cluster_id: ClusterId
@@ -131,8 +129,7 @@ class Produce:
     span_end: SpanEnd
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpochRequest:
+class EpochRequest(Struct, frozen=True, kw_only=True):
     """One partition in one OffsetsForLeaderEpoch request: the end of which epoch was asked, and answered."""
 
     cluster_id: ClusterId
@@ -161,8 +158,7 @@ class EpochRequest:
     span_end: SpanEnd
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OffsetRequest:
+class OffsetRequest(Struct, frozen=True, kw_only=True):
     """One partition in one ListOffsets request of a replica: it is finding out where the leader's log begins or ends."""
 
     cluster_id: ClusterId
@@ -194,8 +190,7 @@ class OffsetRequest:
 IsrApi = Literal["ALTER_PARTITION", "LEADER_AND_ISR", "METADATA"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IsrRequest:
+class IsrRequest(Struct, frozen=True, kw_only=True):
     """One partition whose leader and ISR one broker told another: proposed, ordered, or reported (see `replica_ids`)."""
 
     cluster_id: ClusterId
@@ -233,8 +228,7 @@ class IsrRequest:
 RequestApi = Literal["STOP_REPLICA", "CONTROLLED_SHUTDOWN", "BROKER_REGISTRATION", "WRITE_TXN_MARKERS", "DELETE_RECORDS"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestEvent:
+class RequestEvent(Struct, frozen=True, kw_only=True):
     """A request that moves or marks logs without fetching or producing."""
 
     cluster_id: ClusterId

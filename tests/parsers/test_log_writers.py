@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
 
 import pytest
+from msgspec.structs import asdict
 
 from auditor.simulation.journal_rows import Recorder
 from parsers.broker_log import Reading, parse_events

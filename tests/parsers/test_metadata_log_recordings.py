@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from parsers.metadata_log import (
     MetadataHistory,
@@ -64,7 +64,7 @@ def controller_log(case: str) -> MetadataHistory:
 
 
 def without_address(row: MetadataChange) -> MetadataChange:
-    return dataclasses.replace(row, source="", span_start=0, span_end=0)
+    return structs.replace(row, source="", span_start=0, span_end=0)
 
 
 def test_there_are_recordings() -> None:
@@ -222,7 +222,7 @@ def test_records_read_as_kafkas_own_decoder_prints_them(text: Path) -> None:
             assert plain(getattr(record, attribute(name))) == json_value(record, name, value), (line, name)
         if isinstance(record, PartitionChange):
             named = {attribute(name) for name in printed["data"]}
-            silent = [field.name for field in dataclasses.fields(record) if field.name not in named]
+            silent = [name for name in record.__struct_fields__ if name not in named]
             assert all(getattr(record, name) is None for name in silent)
         compared += 1
     assert compared > 80

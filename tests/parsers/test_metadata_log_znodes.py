@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from parsers.metadata_log import Znode, join_histories, parse_znode_text, znode_place, znode_settings, znode_states
 from parsers.provenance import Origin
@@ -84,7 +84,7 @@ def test_other_topics_are_refused(content: bytes) -> None:
 
 
 def at(leader_epoch: int, partition_epoch: int | None, offset: int | None = None, topic: str = "pay") -> MetadataChange:
-    return dataclasses.replace(
+    return structs.replace(
         state_row(), topic=topic, leader_epoch=leader_epoch, partition_epoch=partition_epoch, offset=offset
     )
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from auditor.engines.plan.borne_ids import topic_names
@@ -26,8 +26,7 @@ _UNITS: Final[Mapping[FileKind, UnitKind]] = {
 Group = tuple[UnitKind, str | None, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToldPlan:
+class ToldPlan(Struct, frozen=True, kw_only=True):
     """Units that read what was told, and files that belong to no cluster."""
 
     units: tuple[ReadUnit, ...] = ()

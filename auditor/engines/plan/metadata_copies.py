@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from auditor.engines.plan.pieces import Piece, whole
 from parsers.checkpoints import read_quorum_state
@@ -15,8 +16,7 @@ from parsers.tables import Refusal
 from rules.evidence import METADATA_TOPIC
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetadataCopies:
+class MetadataCopies(Struct, frozen=True, kw_only=True):
     """All copies of one cluster's metadata log, the largest first."""
 
     largest: ReplicaDir

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+
+class Selection(Struct, frozen=True, kw_only=True):
     """Which partitions are looked at: shell patterns over topic names, and partition numbers."""
 
     topics: tuple[str, ...] = ()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from auditor.engines.plan.pieces import whole
 from auditor.engines.plan.units import DIRECTORY_KINDS, ReadUnit, TextHome
@@ -16,8 +17,7 @@ from parsers.tables import Refusal
 Owner = tuple[str | None, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextPlan:
+class TextPlan(Struct, frozen=True, kw_only=True):
     """Units that read texts, directories that they read themselves, and texts of nobody."""
 
     units: tuple[ReadUnit, ...] = ()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
+
+from msgspec import Struct
 
 from auditor.engines.opening import file_of
 from auditor.engines.plan.pieces import Piece, parts_of, whole
@@ -21,8 +22,7 @@ _PACKED: Final = b"\x1f\x8b"
 _NEVER: Final = 1 << 62
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TraceStretch:
+class TraceStretch(Struct, frozen=True, kw_only=True):
     """A stretch of a request log, and the log that it is of."""
 
     chain: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -40,8 +39,7 @@ OF_COORDINATORS: Final[tuple[UnitKind, ...]] = ("group-offsets", "transaction-st
 OF_ONE_PARTITION: Final[tuple[UnitKind, ...]] = ("log", "directory")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextHome:
+class TextHome(Struct, frozen=True, kw_only=True):
     """A replica's directory that a dump text of its broker may speak of."""
 
     topic: str
@@ -55,8 +53,7 @@ class TextHome:
     clean_shutdown: Span | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Owner:
+class Owner(Struct, frozen=True, kw_only=True):
     """Whose a replica's directory is."""
 
     path: str

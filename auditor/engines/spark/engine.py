@@ -10,14 +10,13 @@ all at once, for the fetch sessions that go on from one stretch to the next.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import groupby, islice
 from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
-from msgspec import structs
+from msgspec.structs import replace
 from pyspark import Broadcast, StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
@@ -84,7 +83,7 @@ def run(
     progress.doing("starting Spark")
     session = _session()
     dump = str(Path(units[0].dump).resolve())
-    placed = [structs.replace(unit, dump=dump) for unit in sorted(units, key=lambda unit: unit.topic is not None)]
+    placed = [replace(unit, dump=dump) for unit in sorted(units, key=lambda unit: unit.topic is not None)]
     packs = packs_of(placed, session.sparkContext.defaultParallelism)
     shipped = session.sparkContext.broadcast([pack.units for pack in packs])
     watched = WatchedJob(session=session, progress=progress, dump=dump)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from threading import Event
 from typing import Final, TypeVar
 
+from msgspec import Struct
 from pyspark import InheritableThread
 from pyspark.sql import SparkSession
 
@@ -24,8 +24,7 @@ OUT_OF_MEMORY: Final = ("java.lang.OutOfMemoryError", "Python worker exited unex
 Outcome = TypeVar("Outcome")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WatchedJob:
+class WatchedJob(Struct, frozen=True, kw_only=True):
     """One Spark job that is watched while it runs and stopped when the watcher is."""
 
     session: SparkSession

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
+from msgspec import Struct
 
 from auditor.engines.plan.units import UNIT_BYTES, ReadUnit
 from parsers.tables import to_arrow
@@ -18,8 +18,7 @@ TASKS_A_CORE: Final = 8
 """With one task a core all of them end together: nothing would be known to be read until everything is."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pack:
+class Pack(Struct, frozen=True, kw_only=True):
     """Units that one task reads, as an Arrow stream, and the bytes that they read."""
 
     units: bytes

@@ -6,8 +6,9 @@ Such an output bears no time, and a file's time of change is nobody's word: its 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from auditor.engines.told.statements_of_rows import Named, ids
 from parsers.describe_text import split_settings
@@ -103,8 +104,7 @@ def _quorum(rows: Sequence[Description]) -> PartitionState:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DescribedCommits:
+class DescribedCommits(Struct, frozen=True, kw_only=True):
     """What groups had committed when a tool asked, and lines that do not say of which group they are."""
 
     commits: tuple[tuple[Place, GroupCommit], ...] = ()

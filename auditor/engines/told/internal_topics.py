@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from auditor.engines.opening import file_of
 from auditor.engines.plan.pieces import Piece, whole
@@ -26,8 +26,7 @@ _KINDS: Final[Mapping[str | None, UnitKind]] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Copy:
+class Copy(Struct, frozen=True, kw_only=True):
     """One copy of a partition of such a topic, and where it ends by its headers."""
 
     folder: str

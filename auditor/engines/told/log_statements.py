@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from auditor.engines.facts import told_fact, unread_fact, with_its_topic
@@ -142,8 +142,7 @@ def _refused(unit: ReadUnit, refusals: Sequence[Refusal]) -> Iterator[Fact]:
         yield unread_fact(unit, refusals)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Heard:
+class _Heard(Struct, frozen=True, kw_only=True):
     """What logs say beside their statements about partitions, while they are read."""
 
     settings: list[Setting] = field(default_factory=list)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from heapq import merge
 from itertools import groupby
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
-from msgspec import structs
+from msgspec import Struct, structs
 
 from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit
@@ -37,8 +37,7 @@ CHECKED: Final = 3
 """Snapshots of each copy that are held against the log."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchTimes:
+class BatchTimes(Struct, frozen=True, kw_only=True):
     """When batches of the metadata log began: each has the time of its first record, whenever the others were added."""
 
     offsets: Sequence[int]
@@ -55,8 +54,7 @@ class BatchTimes:
         return self.times[place] if alike else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToldMetadata:
+class ToldMetadata(Struct, frozen=True, kw_only=True):
     """What the copies of the metadata log tell together."""
 
     history: MetadataHistory

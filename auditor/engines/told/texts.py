@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from auditor.engines.facts import told_fact, unread_fact
@@ -34,8 +34,7 @@ ReplicaName = tuple[str, int, ReplicaState]
 ReadDirectory = Callable[[ReadUnit], DirectoryFacts]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Section:
+class _Section(Struct, frozen=True, kw_only=True):
     """What one text says of one segment."""
 
     source: str

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from auditor.engines.facts import told_fact, unread_fact, with_its_topic
@@ -35,8 +35,7 @@ from rules.replicas.topic_names import TopicName
 from rules.settings import Setting, settings_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Told:
+class _Told(Struct, frozen=True, kw_only=True):
     """What a unit's files say, while they are read."""
 
     moments: Spoken = field(default_factory=dict)
