@@ -14,7 +14,7 @@ from rules.history.gaps import TraceGap
 from rules.history.memberships import clocks_told
 from rules.history.moments import ZOOKEEPER_CLOCK, Committed, Moment, first_role, gives_role
 from rules.history.statements import RoleTaken
-from rules.history.turns import Cut, LeaderChange, last_assignment
+from rules.history.turns import Cut, LeaderChange, last_assignment, reopenings
 from rules.protocol.topics import COMPACTED_TOPICS, METADATA_TOPIC
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
 from rules.replay import Clocks, Course, Lag, LeaderRow, Replay, Told, lags, release_at, replay, translated
@@ -144,6 +144,11 @@ class PartitionEvidence:
         return first_openings(self.moments, credible(self.own_logs))
 
     @cached_property
+    def reopenings(self) -> Mapping[int, Sequence[RoleTaken]]:
+        """By epoch, where its leader opened it once more with a shorter log than at first."""
+        return reopenings(self.moments, self.openings)
+
+    @cached_property
     def lost_terms(self) -> tuple[LostTerm, ...]:
         """Every epoch that was opened below what was committed before it."""
         leaders, own = self.presumed_leaders, self.current
@@ -222,9 +227,7 @@ class PartitionEvidence:
         """What the disks tell of every leader's transactions, and so of its last stable offset."""
         return StableLogs(self.replayed.courses, self.current)
 
-    def _certain_setting(
-        self, broker: int, name: str, at: Moment | None, clocks: Clocks
-    ) -> str | None:
+    def _certain_setting(self, broker: int, name: str, at: Moment | None, clocks: Clocks) -> str | None:
         setting = self.settings.in_force(self.topic, broker, name, at, clocks)
         if setting is None or (name == KAFKA_VERSION and broker in self._given):
             return None

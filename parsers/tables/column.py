@@ -10,7 +10,7 @@ from operator import or_
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
-from msgspec import Struct
+from msgspec import Struct, structs
 
 Row = TypeVar("Row")
 Change: TypeAlias = Callable[[Any], Any]
@@ -80,7 +80,7 @@ def columns(row_class: type) -> tuple[Column, ...]:
 def _column(name: str, hint: Any) -> Column:
     base: Any = get_args(hint)[0]
     column: Column = get_args(hint)[1]
-    return dataclasses.replace(column, name=name, nullable=_optional(base) is not None)
+    return structs.replace(column, name=name, nullable=_optional(base) is not None)
 
 
 def _optional(hint: Any) -> Any:

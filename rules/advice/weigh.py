@@ -11,7 +11,7 @@ from rules.advice.lacking import Held
 from rules.advice.model import Advice, Candidate, Doomed, Nowhere, OwedCut, Stretch
 from rules.advice.unseen import unjudged_copies
 from rules.evidence import PartitionEvidence, Replica
-from rules.history.turns import last_assignment, taking_part
+from rules.history.turns import last_assignment
 from rules.loss.held_by_none import held_by_none
 from rules.loss.incurred import Loss
 from rules.loss.survivors import FADING, Survivor, copies, survivors
@@ -226,4 +226,4 @@ def _assignment(evidence: PartitionEvidence, replicas: Sequence[Replica]) -> tup
     """The newest assignment that anything tells; else whoever has a replica or a folder here, or is told to."""
     held = {replica.broker for replica in replicas}
     held |= {copy.broker for copy in unjudged_copies(evidence) if copy.broker is not None}
-    return last_assignment(evidence.moments) or tuple(sorted(held | taking_part(evidence.moments)))
+    return last_assignment(evidence.moments) or tuple(sorted(held | evidence.chronicle.taking_part))

@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from parsers.tables import BrokerEvent, Produce
 from rules.evidence import PartitionEvidence
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation
-from rules.history.repetitions import times_told
 from rules.loss.answered_for import answered_for
 from rules.loss.gone import Gone
 from rules.loss.unsettled import Unsettled
-from rules.loss.whatever_order import NotHeld
 from rules.rule import rule
 
 
@@ -73,39 +71,18 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     t3 leads 2 epoch 1 at 2 hw 2
     """
     for found in answered_for(evidence):
-        if isinstance(found, Unsettled):
-            yield _unsettled(found)
-        else:
-            yield _gone(found) if isinstance(found, Gone) else _held_nowhere(found)
+        yield _unsettled(found) if isinstance(found, Unsettled) else _gone(found)
 
 
 def _gone(found: Gone) -> Violation:
-    following = found.following
     return Violation(
         brokers=() if found.leader is None else (found.leader,),
         start_offset=found.start_offset,
         end_offset=found.end_offset,
-        confidence="likely" if following.doubtful or found.late else "certain",
+        confidence="certain" if found.sure else "likely",
         severity=Severity.CRITICAL if found.for_all else Severity.HIGH,
-        facts={
-            "leader": found.leader,
-            "epoch": found.epoch,
-            "latest_epoch": found.latest_epoch,
-            "epochs": found.epochs,
-            "more": found.more,
-            "perhaps_from": found.lowest,
-            "acks": "acks=all" if found.for_all else "acks=1",
-            "successor": following.broker,
-            "next_epoch": following.epoch,
-            "instead": found.instead,
-            "answers": times_told(found.answers),
-            "clock": following.clock,
-            "time": following.time,
-        },
-        exhibits=(
-            Exhibit(span=found.answers[0].span, role="the first acknowledgement"),
-            Exhibit(span=following.span, role="the next leader opens its epoch"),
-        ),
+        facts=found.facts,
+        exhibits=tuple(Exhibit(span=moment.span, role=role) for moment, role in found.shown),
     )
 
 
@@ -117,26 +94,5 @@ def _unsettled(found: Unsettled) -> Undecided:
         start_offset=found.start_offset,
         end_offset=found.end_offset,
         blocking=found.blocking,
-        exhibits=tuple(Exhibit(span=moment.span, role=role) for moment, role in found.shown),
-    )
-
-
-def _held_nowhere(found: NotHeld) -> Violation:
-    return Violation(
-        brokers=(found.leader,),
-        start_offset=found.start_offset,
-        end_offset=found.end_offset,
-        confidence="certain" if found.sure else "likely",
-        severity=Severity.CRITICAL if found.for_all else Severity.HIGH,
-        facts={
-            "leader": found.leader,
-            "only_epoch": found.epoch,
-            "epochs": f"epoch {found.epoch}",
-            "answers": times_told(found.answers),
-            "more": "" if found.end_told else f" and whatever else the batch at {found.answers[-1].offset} held",
-            "acks": "acks=all" if found.for_all else "acks=1",
-            "instead": found.instead,
-            "lacking": () if found.everywhere else tuple(one.broker for one in found.elsewhere),
-        },
         exhibits=tuple(Exhibit(span=moment.span, role=role) for moment, role in found.shown),
     )

@@ -33,6 +33,7 @@ from rules.history.turns import (
     leader_changes,
     partition_states,
     roles_fall_back,
+    taking_part,
 )
 
 
@@ -163,6 +164,16 @@ class Chronicle:
     def given_terms(self) -> frozenset[tuple[str, int]]:
         """The same, and the terms that orders give to the brokers that took them."""
         return given_terms(self.moments)
+
+    @cached_property
+    def taking_part(self) -> frozenset[int]:
+        """Every broker that is told to have a replica."""
+        return taking_part(self.moments)
+
+    @cached_property
+    def wait_for_all(self) -> bool:
+        """Whether any producer is told of that waits for all replicas."""
+        return any(m.acks == -1 for m in self.moments if m.kind == "produced")
 
     @cached_property
     def epochs_begin_anew(self) -> bool:

@@ -130,11 +130,6 @@ def succeeded(moment: Moment) -> TypeGuard[Produced]:
     )  # fmt: skip
 
 
-def wait_for_all(moments: Iterable[Moment]) -> bool:
-    """Whether any producer of the partition is told of that waits for all replicas."""
-    return any(m.acks == -1 for m in moments if m.kind == "produced")
-
-
 def accepted(fetch: Fetched) -> bool:
     """Whether the leader took the fetch's offset for the follower's log end."""
     diverges = fetch.answered_epoch is not None and fetch.answered_epoch >= 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from rules.asked_once import asked_once
 from rules.evidence import Moment, PartitionEvidence, translated
 from rules.history.clocks import FAR, WANDER_MS, Clocks, estimated
 from rules.history.moments import ROLE_KINDS, succeeded
@@ -23,20 +24,28 @@ def late_answers(evidence: PartitionEvidence, epoch: int) -> Callable[[Produced]
     One for all replicas shows that its leader still led: the followers had gone else. Whoever started again before it
     took a role had heard of no successor; it had to stand still and to die soon after.
     """
-    clocks = evidence.replayed.clocks
+    clocks, led_until = evidence.replayed.clocks, _surely_led_until(evidence)
     newer = [opening for number, opening in evidence.openings.items() if number > epoch]
-    in_epoch = [m for m in evidence.moments if succeeded(m) and m.term == epoch and m.acks == -1]
-    led_until = {m.clock: m.time or 0 for m in sorted(in_epoch, key=lambda m: m.time or 0)}
 
     def is_late(answer: Produced) -> bool:
         at = answer.time
-        if answer.acks == -1 or at is None or at <= led_until.get(answer.clock, -1):
+        if answer.acks == -1 or at is None or at <= led_until.get((epoch, answer.clock), -1):
             return False
         died = _died(evidence.chronicle.told_by(answer.witness), at) if answer.witness is not None else False
         others = (opening for opening in newer if opening.broker != answer.witness)
         return any(_opened(opening, answer, clocks, likely=died) <= at for opening in others)
 
     return is_late
+
+
+@asked_once
+def _surely_led_until(evidence: PartitionEvidence) -> dict[tuple[int | None, str], int]:
+    """By epoch and clock when its broker answered last for all replicas."""
+    until: dict[tuple[int | None, str], int] = {}
+    for m in evidence.moments:
+        if succeeded(m) and m.acks == -1:
+            until[m.term, m.clock] = max(m.time or 0, until.get((m.term, m.clock), 0))
+    return until
 
 
 def _opened(opening: RoleTaken, answer: Produced, clocks: Clocks, *, likely: bool) -> int:

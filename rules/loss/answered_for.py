@@ -19,7 +19,7 @@ from rules.loss.gone import Gone, fates
 from rules.loss.last_answers import REQUESTS, Answering
 from rules.loss.left_out import LeftOut, left_out
 from rules.loss.unsettled import Unsettled
-from rules.loss.whatever_order import NotHeld, not_held
+from rules.loss.whatever_order import not_held
 from rules.replicas.later import stands_no_more
 from rules.words import it_or_them
 
@@ -27,7 +27,7 @@ NOT_OF_ALL: Final = (0, 1)
 """acks of producers that are answered, or go on, before other replicas hold their records."""
 
 
-def answered_for(evidence: PartitionEvidence) -> Iterator[Gone | NotHeld | Unsettled]:
+def answered_for(evidence: PartitionEvidence) -> Iterator[Gone | Unsettled]:
     """Every epoch's answers whose records are gone or may be; where epochs have no order, by what each log holds."""
     if evidence.epochs_used_twice:
         yield from not_held(evidence)

@@ -3,48 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
+
+from msgspec import Struct
 
 from rules.asked_once import asked_once
 from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import Moment, PartitionEvidence, epoch_held
-from rules.history.moments import succeeded, wait_for_all
-from rules.history.repetitions import begin_unseen
+from rules.finding import FactValue
+from rules.history.moments import succeeded
+from rules.history.repetitions import begin_unseen, times_told
 from rules.history.statements import Produced, RoleTaken
-from rules.history.terms_by_record import given_terms
-from rules.history.turns import reopenings
 from rules.loss.after_succession import late_answers
 from rules.loss.held_on import held_on, passed_over
 from rules.loss.last_answers import sent_again
-from rules.loss.unsettled import FIRST, Unsettled, of_answers, them
+from rules.loss.unsettled import FIRST, Shown, Unsettled, of_answers, them
 from rules.replicas.deleted import deleted
 from rules.replicas.later import Later, latest_epoch
 
 _LATE: Final = ". Another broker may have led already when it answered, and the producer may no longer have waited"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gone:
-    """Answers of one epoch whose records the log that leads does not hold."""
+class Gone(Struct, frozen=True, kw_only=True):
+    """Answers of one epoch whose records the log that leads does not hold; where epochs have no order, no log here."""
 
     epoch: int
-    following: RoleTaken
-    """The opening of the epoch that left them out."""
     answers: tuple[Produced, ...]
     start_offset: int
-    lowest: int
-    """From where on more may have been answered: the first answer need not be the first that was given."""
     end_offset: int
-    ended: bool
-    """Whether something tells that the last batch ends there."""
-    held: int | None
-    """The epoch whose records stand at the first of them; None where an opening alone shows that they are gone."""
-    late: bool
-    """Whether a newer epoch may have been opened before them."""
-    with_gaps: bool
-    """Whether records between them may be of producers that wait for all replicas, and were not answered."""
+    sure: bool
+    """Whether nothing else can have become of them."""
+    shown: tuple[Shown, ...]
+    """Statements that it rests on."""
+    facts: Mapping[str, FactValue]
+    """What is told of it."""
+    following: RoleTaken | None = None
+    """The opening of the epoch that left them out; null where epochs have no order."""
 
     @property
     def leader(self) -> int | None:
@@ -54,39 +49,21 @@ class Gone:
     @property
     def latest_epoch(self) -> int:
         """The newest epoch of which the answers may be."""
-        return max(latest_epoch(m, self.epoch) for m in self.answers)
+        return _latest(self.answers, self.epoch)
 
     @property
     def for_all(self) -> bool:
         """Whether a producer was told that every replica in sync has them."""
         return any(m.acks == -1 for m in self.answers)
 
-    @property
-    def epochs(self) -> str:
-        """The epoch in which the answers were given, or those of which it is one."""
-        latest = self.latest_epoch
-        if latest == self.epoch:
-            return f"epoch {self.epoch}"
-        if any(m.latest_term in (None, self.epoch) for m in self.answers):
-            return f"epoch {self.epoch} and perhaps of later ones up to {latest}"
-        return f"an epoch from {self.epoch} to {latest}"
 
-    @property
-    def more(self) -> str:
-        """What else may have been acknowledged: before the first answer that is told, and behind the last one."""
-        last = max(m.offset or 0 for m in self.answers)
-        told = "" if self.ended else f" and the rest of the batch at offset {last}"
-        told += ", perhaps not all of them" if self.with_gaps else ""
-        return told + (f", and perhaps more from {self.lowest} on" if self.lowest < self.start_offset else "")
+def asked_for(answers: Sequence[Produced]) -> str:
+    """Which acknowledgements producers asked for: the strongest of them."""
+    return "acks=all" if any(m.acks == -1 for m in answers) else "acks=1"
 
-    @property
-    def instead(self) -> str:
-        """What is there in their place, and whether anybody may have heard of them."""
-        following, late = self.following, _LATE if self.late else ""
-        if (following.offset or 0) > self.start_offset:
-            return f"records of epoch {self.held} stand at offset {self.start_offset} now{late}"
-        who = "its leader" if following.broker is None else f"broker {following.broker}"
-        return f"{who} then became leader in epoch {following.epoch} with a log that ended at {following.offset}{late}"
+
+def _latest(answers: Sequence[Produced], epoch: int) -> int:
+    return max(latest_epoch(m, epoch) for m in answers)
 
 
 @asked_once
@@ -96,9 +73,9 @@ def fates(evidence: PartitionEvidence) -> tuple[Gone | Unsettled, ...]:
     led = {epoch: reign.epochs for reign in reigns for epoch in reign.epochs}
     openings = [starts[epoch] for epoch in sorted(starts) if starts[epoch].offset is not None]
     logs = {replica.broker: replica for replica in evidence.current}
-    log = Later(openings, evidence.leader_at_the_end, led, reopenings(evidence.moments, starts), logs)
+    log = Later(openings, evidence.leader_at_the_end, led, evidence.reopenings, logs)
     found: list[Gone | Unsettled] = []
-    for epoch, given in sorted(answers_by_epoch(evidence.moments, starts).items()):
+    for epoch, given in sorted(answers_by_epoch(evidence).items()):
         kept = [m for m in given if evidence.batch_end(_offset(m), epoch) > _begins(evidence, m)]
         found += _fate(evidence, epoch, kept, log)
     return tuple(found)
@@ -191,19 +168,62 @@ def _gone(
     # Of an epoch that is not sure the boundaries may be another's.
     end = evidence.batch_end(last, epoch) if sure else last + 1
     cut_short = any(m.offset == last and m.end_offset is not None for m in answers)
-    leading = evidence.leader_at_the_end
+    ended = sure and evidence.ends_told(epoch, end) and not cut_short
+    # The first answer that is told need not be the first that was given.
+    lowest = min(first, max(opened or 0, following.offset or 0)) if begun_unseen else first
     return Gone(
         epoch=epoch,
-        following=following,
         answers=tuple(answers),
         start_offset=first,
-        lowest=min(first, max(opened or 0, following.offset or 0)) if begun_unseen else first,
         end_offset=end,
-        ended=sure and evidence.ends_told(epoch, end) and not cut_short,
-        held=None if leading is None else epoch_held(leading, first),
-        late=late,
-        with_gaps=len(answers) > 1 and all(m.acks != -1 for m in answers) and wait_for_all(evidence.moments),
+        sure=not (following.doubtful or late),
+        shown=((answers[0], FIRST), (following, "the next leader opens its epoch")),
+        facts={
+            "leader": answers[0].witness,
+            "epoch": epoch,
+            "latest_epoch": _latest(answers, epoch),
+            "epochs": _epochs(answers, epoch),
+            "more": _more(evidence, answers, lowest if lowest < first else None, ended=ended),
+            "perhaps_from": lowest,
+            "acks": asked_for(answers),
+            "successor": following.broker,
+            "next_epoch": following.epoch,
+            "instead": _instead(evidence, following, first) + (_LATE if late else ""),
+            "answers": times_told(answers),
+            "clock": following.clock,
+            "time": following.time,
+        },
+        following=following,
     )
+
+
+def _epochs(answers: Sequence[Produced], epoch: int) -> str:
+    """The epoch in which they were given, or those of which it is one."""
+    latest = _latest(answers, epoch)
+    if latest == epoch:
+        return f"epoch {epoch}"
+    if any(m.latest_term in (None, epoch) for m in answers):
+        return f"epoch {epoch} and perhaps of later ones up to {latest}"
+    return f"an epoch from {epoch} to {latest}"
+
+
+def _more(evidence: PartitionEvidence, answers: Sequence[Produced], lowest: int | None, *, ended: bool) -> str:
+    """What else may have been acknowledged: between the answers, before the first that is told, behind the last."""
+    # Records between them may be of producers that wait for all replicas, and were not answered.
+    with_gaps = len(answers) > 1 and all(m.acks != -1 for m in answers) and evidence.chronicle.wait_for_all
+    told = "" if ended else f" and the rest of the batch at offset {max(map(_offset, answers))}"
+    told += ", perhaps not all of them" if with_gaps else ""
+    return told + ("" if lowest is None else f", and perhaps more from {lowest} on")
+
+
+def _instead(evidence: PartitionEvidence, following: RoleTaken, first: int) -> str:
+    """What is there in their place; where the opening does not show that they are gone, whose records are."""
+    if (following.offset or 0) > first:
+        leading = evidence.leader_at_the_end
+        held = None if leading is None else epoch_held(leading, first)
+        return f"records of epoch {held} stand at offset {first} now"
+    who = "its leader" if following.broker is None else f"broker {following.broker}"
+    return f"{who} then became leader in epoch {following.epoch} with a log that ended at {following.offset}"
 
 
 def _is_of(answer: Produced, epoch: int) -> bool:
@@ -215,11 +235,11 @@ def _offset(moment: Moment) -> int:
     return moment.offset or 0
 
 
-def answers_by_epoch(moments: Sequence[Moment], starts: Mapping[int, RoleTaken]) -> dict[int, list[Produced]]:
+def answers_by_epoch(evidence: PartitionEvidence) -> dict[int, list[Produced]]:
     """Answers of the epochs that their broker opened by its own word, or led by the controllers' orders or record."""
     answers: dict[int, list[Produced]] = {}
-    given = given_terms(moments)
-    for m in moments:
+    given, starts = evidence.chronicle.given_terms, evidence.openings
+    for m in evidence.moments:
         if succeeded(m) and m.term is not None:
             opening = starts.get(m.term)
             if (m.clock, m.term) in given or (opening is not None and opening.clock == m.clock):

@@ -10,7 +10,6 @@ from rules.asked_once import asked_once
 from rules.chronicle.extents import Extents
 from rules.evidence import CRASHED, METADATA_TOPIC, PartitionEvidence, Replica
 from rules.facts.stretch import UNOPENED
-from rules.history.turns import taking_part
 from rules.loss.left_out import LeftOut, left_out
 from rules.loss.told_written import UNCOMMITTED, Word, as_it_stopped, words
 from rules.protocol.offsets import UNDEFINED_EPOCH
@@ -154,7 +153,7 @@ UNCOPIED: Final = (
 def _doubt(evidence: PartitionEvidence, stretch: tuple[int, int], *, inside: bool) -> tuple[str, str]:
     """What else may explain that nobody holds them, and what would tell; empty where nothing can."""
     here = {replica.broker for replica in own_logs(evidence)}
-    away = sorted(set(evidence.assignment or taking_part(evidence.moments)) - here)
+    away = sorted(set(evidence.assignment or evidence.chronicle.taking_part) - here)
     unread = owners(evidence.unread_copies, evidence.assignment, [*here])
     if away or unread or evidence.unread_copies:
         whose = numbered("broker", sorted({*away, *unread})) if away or unread else "a broker that nothing names"

@@ -10,7 +10,6 @@ from rules.asked_once import asked_once
 from rules.chronicle.extents import NO_OFFSETS, Extents
 from rules.evidence import PartitionEvidence
 from rules.facts.stretch import BATCH_HEADER, EpochRun
-from rules.history.moments import wait_for_all
 from rules.history.repetitions import times_told
 from rules.history.statements import Produced
 from rules.loss.accounts import accounts, committed_end_of
@@ -202,7 +201,7 @@ def _told(evidence: PartitionEvidence, epoch: int, answers: Sequence[Produced], 
     Of answers that are kept in part, each tells of its first record alone. So does one with acks=1 where others wait
     for all replicas: their batches, not answered yet, may lie before the next one that is told.
     """
-    late, waiting = late_answers(evidence, epoch), wait_for_all(evidence.moments)
+    late, waiting = late_answers(evidence, epoch), evidence.chronicle.wait_for_all
     heard = [m for m in answers if not late(m)]
     alone = {m.offset or 0 for m in heard if not whole or (waiting and m.acks != -1)}
     offsets = {m.offset or 0 for m in heard}

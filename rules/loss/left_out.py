@@ -12,7 +12,7 @@ from rules.chronicle.extents import Extents
 from rules.evidence import PartitionEvidence, Replica
 from rules.facts.stretch import HIGHEST_OFFSET
 from rules.history.statements import RoleTaken
-from rules.history.turns import Cut, reopenings
+from rules.history.turns import Cut
 from rules.loss.gone import Gone, fates
 from rules.protocol.offsets import without
 from rules.protocol.steps import StepLimit
@@ -135,7 +135,7 @@ class _Successors:
 
     def __init__(self, evidence: PartitionEvidence) -> None:
         """The openings in order, for each the next lower one, and how far every log holds older records."""
-        again = reopenings(evidence.moments, evidence.openings)
+        again = evidence.reopenings
         first = sorted(evidence.openings.items())
         self._openings = [(epoch, one) for epoch, opening in first for one in (opening, *again.get(epoch, ()))]
         offsets = [opening.offset for _, opening in self._openings]
@@ -234,11 +234,12 @@ def _by_answers(evidence: PartitionEvidence) -> Iterator[Gone]:
 
 
 def _acknowledged(gone: Gone, start: int, end: int) -> LeftOut:
+    following = gone.following
     return LeftOut(
         epoch=gone.epoch,
         leader=gone.leader,
-        next_epoch=gone.epoch + 1 if gone.following.epoch is None else gone.following.epoch,
-        next_leader=gone.following.broker,
+        next_epoch=gone.epoch + 1 if following is None or following.epoch is None else following.epoch,
+        next_leader=None if following is None else following.broker,
         start=start,
         end=end,
         because="nothing tells of more that a producer was answered for",

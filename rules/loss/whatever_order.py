@@ -15,9 +15,10 @@ from rules.chronicle.reigns import Reign
 from rules.evidence import PartitionEvidence, Replica, epoch_falls, epoch_held
 from rules.finding import sentences
 from rules.history.moments import succeeded
-from rules.history.statements import Produced, Role
-from rules.history.turns import taking_part
-from rules.loss.unsettled import FIRST, Shown, Unsettled, acknowledged
+from rules.history.repetitions import times_told
+from rules.history.statements import Produced
+from rules.loss.gone import Gone, asked_for
+from rules.loss.unsettled import FIRST, Unsettled, acknowledged
 from rules.words import it_or_them, numbered
 
 ANEW = ("log-created", "log-deleted")
@@ -35,53 +36,7 @@ class Stands:
     """Whether the log counts them as committed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotHeld:
-    """Records that a broker acknowledged in one epoch, and the logs that do not hold them."""
-
-    epoch: int
-    opening: Role
-    answers: tuple[Produced, ...]
-    end_offset: int
-    end_told: bool
-    elsewhere: tuple[Stands, ...]
-    """The logs that have them not; all logs of the partition, if nobody has them."""
-    everywhere: bool
-    sure: bool
-    """Whether one file of its broker's log tells the role before the answers and the next, or a log bears it out."""
-
-    @property
-    def leader(self) -> int:
-        """Who acknowledged them."""
-        return self.answers[0].witness or 0
-
-    @property
-    def start_offset(self) -> int:
-        """The first record that was answered for."""
-        return self.answers[0].offset or 0
-
-    @property
-    def for_all(self) -> bool:
-        """Whether a producer was told that every replica in sync has them."""
-        return any(answer.acks == -1 for answer in self.answers)
-
-    @property
-    def shown(self) -> tuple[Shown, ...]:
-        """Statements that it rests on."""
-        return (self.answers[0], FIRST), (self.opening, "the role in which it was given")
-
-    @property
-    def instead(self) -> str:
-        """What stands there, in words."""
-        alike: dict[tuple[int | None, bool], list[int]] = {}
-        for one in self.elsewhere:
-            alike.setdefault((one.epoch, one.committed), []).append(one.broker)
-        there = "; ".join(_there(brokers, self.start_offset, *what) for what, brokers in alike.items())
-        them = it_or_them(self.end_offset - self.start_offset)
-        return f"no log here holds {them}: {there}" if self.everywhere else there
-
-
-def not_held(evidence: PartitionEvidence) -> Iterator[NotHeld | Unsettled]:
+def not_held(evidence: PartitionEvidence) -> Iterator[Gone | Unsettled]:
     """Of every reign what no log holds, and what a log holds otherwise and counts as committed."""
     for reign in evidence.chronicle.reigns:
         begun = reign.start_offset
@@ -91,17 +46,17 @@ def not_held(evidence: PartitionEvidence) -> Iterator[NotHeld | Unsettled]:
             everywhere = len(elsewhere) == len(evidence.current)
             conflicting = tuple(one for one in elsewhere if one.committed)
             if everywhere or conflicting:
-                found = _not_held(evidence, reign, tuple(answers), elsewhere if everywhere else conflicting)
-                doubt = _doubt(evidence, found.answers[0], everywhere=found.everywhere)
+                found = _not_held(evidence, reign, tuple(answers), conflicting if not everywhere else elsewhere)
+                doubt = _doubt(evidence, found.answers[0], everywhere=everywhere)
                 yield found if doubt is None else _in_doubt(found, doubt)
 
 
-def _in_doubt(found: NotHeld, missing: str) -> Unsettled:
+def _in_doubt(found: Gone, missing: str) -> Unsettled:
     """The same as a question where something is to be known first."""
     what = acknowledged(found.leader, (found.start_offset, found.end_offset), found.epoch)
     return Unsettled(
         broker=found.leader,
-        words=f"{what}. {sentences(found.instead)}",
+        words=f"{what}. {sentences(str(found.facts['instead']))}",
         missing=missing,
         start_offset=found.start_offset,
         end_offset=found.end_offset,
@@ -129,23 +84,41 @@ def _stands(evidence: PartitionEvidence, replica: Replica, reign: Reign, offset:
 
 def _not_held(
     evidence: PartitionEvidence, reign: Reign, answers: tuple[Produced, ...], elsewhere: tuple[Stands, ...]
-) -> NotHeld:
-    last = answers[-1].offset or 0
+) -> Gone:
+    first, last = answers[0].offset or 0, answers[-1].offset or 0
     runs = (run for replica in evidence.current for run in replica.runs_within(last, last + 1))
     ends = [*_ends(reign), *(run.end_offset for run in runs if run.epoch in reign.lead)]
     beyond = [end for end in ends if end > last]
-    everywhere = len(elsewhere) == len(evidence.current)
+    end, everywhere = min(beyond, default=last + 1), len(elsewhere) == len(evidence.current)
     held = {epoch_held(replica, last) for replica in evidence.current}
-    return NotHeld(
+    there = _instead(elsewhere, first)
+    return Gone(
         epoch=reign.epoch,
-        opening=reign.opening,
         answers=answers,
-        end_offset=min(beyond, default=last + 1),
-        end_told=bool(beyond),
-        elsewhere=elsewhere,
-        everywhere=everywhere,
+        start_offset=first,
+        end_offset=end,
+        # One file of its broker's log tells the role before the answers and the next, or a log bears it out.
         sure=reign.told_throughout or not held.isdisjoint(reign.lead),
+        shown=((answers[0], FIRST), (reign.opening, "the role in which it was given")),
+        facts={
+            "leader": answers[0].witness or 0,
+            "only_epoch": reign.epoch,
+            "epochs": f"epoch {reign.epoch}",
+            "answers": times_told(answers),
+            "more": "" if beyond else f" and whatever else the batch at {last} held",
+            "acks": asked_for(answers),
+            "instead": f"no log here holds {it_or_them(end - first)}: {there}" if everywhere else there,
+            "lacking": () if everywhere else tuple(one.broker for one in elsewhere),
+        },
     )
+
+
+def _instead(elsewhere: Sequence[Stands], offset: int) -> str:
+    """What stands there, in words."""
+    alike: dict[tuple[int | None, bool], list[int]] = {}
+    for one in elsewhere:
+        alike.setdefault((one.epoch, one.committed), []).append(one.broker)
+    return "; ".join(_there(brokers, offset, *what) for what, brokers in alike.items())
 
 
 def _ends(reign: Reign) -> Iterator[int]:
@@ -164,7 +137,7 @@ def _doubt(evidence: PartitionEvidence, answer: Produced, *, everywhere: bool) -
     later = (m for m in evidence.moments if m.clock == answer.clock and (m.time or 0) > (answer.time or 0))
     if any(m.kind in ANEW for m in later) or not any(True for r in evidence.current for _ in epoch_falls(r)):
         return f"whether the topic was deleted and created again after {who} answered, as its server.log tells"
-    away = sorted(taking_part(evidence.moments) - {replica.broker for replica in evidence.current})
+    away = sorted(evidence.chronicle.taking_part - {replica.broker for replica in evidence.current})
     if everywhere and away:
         return f"the {'log' if len(away) == 1 else 'logs'} of {numbered('broker', away)}"
     return None

@@ -16,6 +16,8 @@ import pytest
 from command import run
 from dumps_at_hand import SAMPLES
 from html_pages import PageRead, many, page_read
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from auditor.report.formats import rendered
 from auditor.report.plain import HIDDEN
@@ -46,8 +48,9 @@ def page_of(case: Path) -> PageRead:
 
 def with_words(value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401 - any value of a report
     """The same value with other words wherever a dump's words may stand."""
-    if is_dataclass(value) and not isinstance(value, type):
-        told = {each.name: getattr(value, each.name) for each in fields(value)}
+    if isinstance(value, Struct) or (is_dataclass(value) and not isinstance(value, type)):
+        struct = isinstance(value, Struct)
+        told = asdict(value) if struct else {each.name: getattr(value, each.name) for each in fields(value)}
         changed = {
             name: _worded(own, change) if name in FREE else with_words(own, change) for name, own in told.items()
         }
