@@ -20,10 +20,9 @@ from rules.chronicle.leaders import (
 )
 from rules.chronicle.reigns import Reign, reigns
 from rules.chronicle.stories import NO_STORY, Story, stories
-from rules.history.moments import Committed, Moment, committed, epoch_starts
+from rules.history.moments import ROLE_KINDS, Committed, Moment, committed, epoch_starts, gives_role
 from rules.history.statements import Fetched, PartitionState, Role, RoleTaken
 from rules.history.terms import telling_every_role
-from rules.history.terms_by_record import given_terms, sure_terms
 from rules.history.turns import (
     Cut,
     LeaderChange,
@@ -35,6 +34,7 @@ from rules.history.turns import (
     roles_fall_back,
     taking_part,
 )
+from rules.history.unnamed_epochs import led_by_record
 
 
 @dataclass(frozen=True)
@@ -158,12 +158,30 @@ class Chronicle:
     @cached_property
     def sure_terms(self) -> frozenset[tuple[str, int]]:
         """Witnesses and the terms that their own words open, or the record gives them."""
-        return sure_terms(self.moments)
+        told = {(m.clock, m.epoch) for m in self.moments if m.kind in ROLE_KINDS and m.epoch is not None}
+        recorded = {(f"broker {broker}", e) for broker, own in led_by_record(self.moments).items() for e in own}
+        return frozenset(told | recorded)
+
+    @cached_property
+    def taken_terms(self) -> frozenset[tuple[str, int]]:
+        """Witnesses and the terms of the roles that they took, by a line or by an order."""
+        return frozenset((m.clock, m.epoch) for m in self.moments if gives_role(m) and m.epoch is not None)
 
     @cached_property
     def given_terms(self) -> frozenset[tuple[str, int]]:
-        """The same, and the terms that orders give to the brokers that took them."""
-        return given_terms(self.moments)
+        """The two together: no line of theirs need open a term that an order gave."""
+        return self.sure_terms | self.taken_terms
+
+    def earliest_term(self, moment: Moment) -> int:
+        """The oldest epoch in which the values of a statement can have been learnt; 0 where nothing bounds it.
+
+        It is by its own word, or by the role that its writer had taken: nobody answers for a newer epoch than its own.
+        """
+        if moment.kind in _NAMING_THEIRS and moment.epoch is not None and moment.epoch >= 0:
+            return moment.epoch
+        place = moment.clock, -1 if moment.term is None else moment.term
+        known = place in self.taken_terms or (moment.latest_term is None and place in self.sure_terms)
+        return place[1] if known else 0
 
     @cached_property
     def taking_part(self) -> frozenset[int]:
@@ -186,4 +204,5 @@ class Chronicle:
         return roles_fall_back(self.moments)
 
 
+_NAMING_THEIRS: Final = ("fetched", "produced", "consumed", "described")
 NOTHING_TOLD: Final = Chronicle()

@@ -13,11 +13,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from rules.history.late_answers import handled_in
 from rules.history.moments import ROLE_KINDS, STARTING, Moment, gives_role, leads, ordered
 from rules.history.repetitions import first_of, last_of
 from rules.history.statements import RoleTaken
-from rules.history.terms_by_record import answered_in
+from rules.history.unnamed_epochs import first_roles, possible_epochs
 from rules.history.untold_roles import EarlierRoles, UntoldRoles, is_served
 
 
@@ -31,14 +30,12 @@ def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
     role an answer is of an epoch that it led by the controllers' record.
     """
     in_order = tuple(_with_first_roles(ordered(_split_at_roles(moments))))
-    first_role: dict[str, int] = {}
-    for moment in in_order:
-        if gives_role(moment) and moment.epoch is not None:
-            first_role.setdefault(moment.clock, moment.epoch)
+    first = first_roles(in_order)
+    first_role = {clock: epoch for clock, (_, epoch) in first.items()}
     terms = {clock: epoch - 1 for clock, epoch in first_role.items()}
     placed: list[Moment] = []
     roles: dict[str, Moment] = {}
-    known = {**handled_in(in_order), **answered_in(in_order)}
+    known = possible_epochs(in_order, first)
     before = _before_orders(in_order, terms)
     for place, moment in enumerate(in_order):
         former = before.get(place, terms.get(moment.clock))

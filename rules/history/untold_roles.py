@@ -7,18 +7,17 @@ not whether it had taken that role before.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Final
 
-from rules.history.clocks import clocks_of, translated
+from rules.history.clocks import Clocks, clocks_of, translated
 from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING, Moment, epoch_starts, gives_role, leads
 from rules.history.statements import RoleTaken
 from rules.protocol.steps import StepLimit
 
 _OF_AN_EPOCH: Final = (*ROLE_KINDS, "leadership", "unclean-election")
 """What tells of an epoch that there was, even where it does not name who led it."""
-Roles = Iterable[tuple[int | None, int | None]]
-"""Brokers and epochs; either may be unknown."""
 
 
 class UntoldRoles:
@@ -33,9 +32,14 @@ class UntoldRoles:
         for moment in moments:
             if gives_role(moment) and moment.epoch is not None:
                 told.setdefault(moment.clock, set()).add(moment.epoch)
-        self.served = _beside(told, moments, _served)
-        self.fetched = _beside(told, moments, _fetched)
-        self.elected = _beside(told, moments, _elected)
+        served, fetched, elected = (dict[int, set[int]]() for _ in range(3))
+        for moment in moments:
+            if is_served(moment):
+                _put(served, moment.witness, moment.epoch)
+                _put(fetched, moment.broker, moment.epoch)
+            # By the word of its controller, of those that follow or of any who was told.
+            _put(elected, moment.leader, moment.epoch)
+        self.served, self.fetched, self.elected = (_beside(told, shown) for shown in (served, fetched, elected))
         self._named = {m.clock for m in moments if is_served(m) and m.epoch is not None and m.epoch >= 0}
         """Clocks of brokers that are asked by the name of an epoch, as they are since 2.1."""
         self._told = told
@@ -61,16 +65,15 @@ class UntoldRoles:
         return [served] if restarted and clock in self._named else [served, elected]
 
 
-def _beside(
-    told: Mapping[str, set[int]], moments: Sequence[Moment], roles: Callable[[Moment], Roles]
-) -> dict[str, list[int]]:
-    """For every clock that tells roles, the epochs of others' that are none of its own."""
-    shown: dict[str, set[int]] = {}
-    for moment in moments:
-        for broker, epoch in roles(moment):
-            if broker is not None and epoch is not None and epoch >= 0:
-                shown.setdefault(f"broker {broker}", set()).add(epoch)
-    return {clock: sorted(shown[clock] - own) for clock, own in told.items() if shown.get(clock, own) - own}
+def _put(shown: dict[int, set[int]], broker: int | None, epoch: int | None) -> None:
+    if broker is not None and epoch is not None and epoch >= 0:
+        shown.setdefault(broker, set()).add(epoch)
+
+
+def _beside(told: Mapping[str, set[int]], shown: Mapping[int, set[int]]) -> dict[str, list[int]]:
+    """For every clock that tells roles, the epochs in which others show its broker and that are none of its own."""
+    found = {f"broker {broker}": epochs for broker, epochs in shown.items()}
+    return {clock: sorted(beside) for clock, own in told.items() if (beside := found.get(clock, own) - own)}
 
 
 def _tells_who_led(moment: Moment) -> bool:
@@ -83,21 +86,6 @@ def is_served(moment: Moment) -> bool:
     return moment.kind == "fetched" and moment.error in (None, 0)
 
 
-def _served(moment: Moment) -> Roles:
-    """Who served a fetch in which epoch."""
-    return ((moment.witness, moment.epoch),) if is_served(moment) else ()
-
-
-def _fetched(moment: Moment) -> Roles:
-    """Who fetched in which epoch."""
-    return ((moment.broker, moment.epoch),) if is_served(moment) else ()
-
-
-def _elected(moment: Moment) -> Roles:
-    """Who was elected for which epoch, by the word of its controller, of those that follow or of any who was told."""
-    return () if moment.leader is None else ((moment.leader, moment.epoch),)
-
-
 class EarlierRoles:
     """The epochs that a broker's word of itself may be of beside the one whose role it told before.
 
@@ -108,7 +96,7 @@ class EarlierRoles:
     """
 
     def __init__(self, placed: Sequence[Moment]) -> None:
-        self._clocks = clocks_of(placed)
+        self._placed = placed
         self._openings = epoch_starts(placed)
         named = {m.epoch for m in placed if m.kind in _OF_AN_EPOCH or _tells_who_led(m)}
         self._named = sorted(epoch for epoch in named if epoch is not None and epoch >= 0)
@@ -126,6 +114,10 @@ class EarlierRoles:
         self._answered: dict[str, int] = {}
         """By clock of which epoch an answer told there that its broker then cut to."""
         self._next: dict[str, Moment] = {}
+
+    @cached_property
+    def _clocks(self) -> Clocks:
+        return clocks_of(self._placed)
 
     def pass_over(self, moment: Moment) -> None:
         """Go back beyond a statement."""

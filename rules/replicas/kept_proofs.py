@@ -9,7 +9,6 @@ from typing import Final
 from parsers.tables.metadata import NO_LEADER
 from rules.chronicle.chronicle import Chronicle
 from rules.history.moments import ROLE_KINDS, Committed, Moment
-from rules.history.terms_by_record import EarliestTerms
 from rules.replicas.replica import Replica
 
 _NAMING: Final = ("leadership", *ROLE_KINDS)
@@ -39,8 +38,8 @@ def kept_proofs(
     for entry in (entry for replica in current for entry in (*replica.log_chain, *replica.file_chain)):
         # A chain begins an epoch no earlier than its leader did: what is below is certain, whoever told it.
         starts[entry.epoch] = min(entry.start_offset, starts.get(entry.epoch, entry.start_offset))
-    earliest = EarliestTerms(chronicle.moments)
-    dated = [(earliest.of(proof.moment), proof) for proof in (chronicle.proofs if proofs is None else proofs)]
+    given = chronicle.proofs if proofs is None else proofs
+    dated = [(chronicle.earliest_term(proof.moment), proof) for proof in given]
     kept = [
         (since, proof)
         for since, proof in dated

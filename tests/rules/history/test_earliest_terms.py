@@ -6,7 +6,6 @@ import pytest
 
 from rules.catalog import BY_ID
 from rules.finding import Violation
-from rules.history.terms_by_record import EarliestTerms
 from rules.sketch.notation import read_sketch
 
 HISTORY = """
@@ -41,8 +40,7 @@ def test_a_high_watermark_of_no_certain_epoch_accuses_no_member(
 
 def test_a_statement_is_no_older_than_the_epoch_that_it_names_or_its_writers_role() -> None:
     drawn = HISTORY.format(earlier=TOLD + "\n    t4 fetch 1@4 from 2 hw=4 epoch 1", opened=8)
-    moments = read_sketch(drawn).evidence.moments
-    earliest = EarliestTerms(moments)
-    told = {(m.kind, m.epoch, m.clock): earliest.of(m) for m in moments if m.high_watermark is not None}
+    past = read_sketch(drawn).evidence.chronicle
+    told = {(m.kind, m.epoch, m.clock): past.earliest_term(m) for m in past.moments if m.high_watermark is not None}
     assert told["follower-starts", 1, "broker 1"] == 0
     assert told["follower-starts", 2, "broker 1"] == told["fetched", 1, "broker 2"] == 1
