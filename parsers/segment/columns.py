@@ -117,21 +117,21 @@ def to_headers(columns: HeaderColumns, filled: int, *, verified: bool) -> pa.Rec
     own["span_end"] = own["span_start"] + own["size"]
     legacy = own["magic"] < 2
     nulls: dict[str, npt.NDArray[np.bool_]] = {}
-    if legacy.any():
+    if np.count_nonzero(legacy):
         compressed = legacy & ((own["attributes"] & CODEC_MASK) != 0)
         nulls = {"base_offset": compressed, "record_count": compressed, "base_timestamp": legacy}
     if not verified:
         nulls["crc_valid"] = np.ones(filled, dtype=np.bool_)
-    arrays = [_arrow(own[name], kind, nulls.get(name)) for name, kind in _KINDS.items()]
+    own["crc_valid"] = np.packbits(own["crc_valid"] != 0, bitorder="little")
+    arrays = [_arrow(own[name], filled, kind, nulls.get(name)) for name, kind in _KINDS.items()]
     return pa.RecordBatch.from_arrays(arrays, schema=HEADER_SCHEMA)
 
 
 def _arrow(
-    values: npt.NDArray[np.generic], kind: pa.DataType, nulls: npt.NDArray[np.bool_] | None
+    held: npt.NDArray[np.generic], rows: int, kind: pa.DataType, nulls: npt.NDArray[np.bool_] | None
 ) -> pa.Array:
     known = None if nulls is None else pa.py_buffer(np.packbits(~nulls, bitorder="little"))
-    held = np.packbits(values != 0, bitorder="little") if kind == pa.bool_() else values
-    return pa.Array.from_buffers(kind, len(values), [known, pa.py_buffer(held)])
+    return pa.Array.from_buffers(kind, rows, [known, pa.py_buffer(held)])
 
 
 def with_place(headers: pa.RecordBatch, origin: Origin) -> pa.RecordBatch:

@@ -35,8 +35,8 @@ class PlainKernel:
         columns.span_start[rows] = starts
         magics = segment.data[columns.span_start[rows] - segment.start + 16]
         for gather, own in ((gather_v2, magics == 2), (gather_legacy, magics < 2)):
-            if own.any():
-                gather(segment, columns, rows if own.all() else filled + np.flatnonzero(own))
+            if count := np.count_nonzero(own):
+                gather(segment, columns, rows if count == len(own) else filled + np.flatnonzero(own))
         if verify:
             ends = [*starts[1:], position]
             columns.crc_valid[rows] = [crc_holds(segment, start, end) for start, end in zip(starts, ends, strict=False)]

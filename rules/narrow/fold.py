@@ -87,25 +87,25 @@ class _Frame:
 
     def steps(self, found: Mask) -> tuple[OffsetStep, ...]:
         """Batches that do not begin where they were due."""
-        return _steps(self.frame, pl.Series(found), self._sources) if found.any() else ()
+        return _steps(self.frame, pl.Series(found), self._sources) if np.count_nonzero(found) else ()
 
     def faults(self, found: Mask) -> tuple[ChecksumFault, ...]:
         """Batches that are not what they should be."""
-        return _batch_faults(self.frame.filter(pl.Series(found)), self._sources) if found.any() else ()
+        return _batch_faults(self.frame.filter(pl.Series(found)), self._sources) if np.count_nonzero(found) else ()
 
     def producers(
         self, sequenced: Mask, markers: Mask, *, one_epoch: bool
     ) -> tuple[tuple[ProducerRun, ...], tuple[ProducerFence, ...]]:
         """What each producer wrote, and the markers behind which it may not write on."""
         found = sequenced | markers
-        if not found.any():
+        if not np.count_nonzero(found):
             return (), ()
         rows = self.frame.hstack([pl.Series("marker", markers)]).filter(pl.Series(found))
         return newest(*producers_of(rows, self._sources, one_epoch=one_epoch))
 
     def transactions(self, found: Mask, begun: Callable[[int], Begun]) -> Transactions:
         """What was written in transactions."""
-        if not found.any():
+        if not np.count_nonzero(found):
             return NO_TRANSACTIONS
         return transactions_of(self.frame.with_row_index("row").filter(pl.Series(found)), _MARKER, begun)
 
