@@ -95,57 +95,53 @@ class PartitionState(Witnessed, frozen=True, kw_only=True):
     """Whether it was so by its time, and since when is not told: a snapshot of the metadata log shows no beginning."""
 
 
-class Fetched(Witnessed, frozen=True, kw_only=True):
+class Requested(Witnessed, frozen=True, kw_only=True):
+    """What a request log tells of any request that names a place in the log."""
+
+    arrived: int | None = None
+    """When it came in, to within a millisecond: it may have been the next one."""
+    taken_in: int | None = None
+    """When its broker had taken it in, as exactly: a fetch's offset was counted then, a produce's records appended."""
+    answered: int | None = None
+    """When its answer was made, as exactly: later than `taken_in` if it lay in purgatory."""
+    waited: bool = False
+    """Whether it lay in purgatory, and each one of several: at first sight there was less than it waited for."""
+    left_out: int = 0
+    """Statements of the same asker between this one and its next that are not here: they lie between the two."""
+    log_start_offset: int | None = None
+    client_id: str | None = None
+    """Which consumer or producer asked."""
+    records_size: int | None = None
+    """Bytes of records in a fetch's answer, or that were produced; null where the line does not tell."""
+
+
+class Fetched(Requested, frozen=True, kw_only=True):
     """A fetch and its answer: the offset asked, the epochs believed, the high watermark or divergence answered."""
 
     kind: Literal["fetched", "consumed"]
     """By a replica, or by a consumer."""
-    arrived: int | None = None
-    """When the request came in, to within a millisecond: it may have been the next one."""
-    taken_in: int | None = None
-    """When its broker had taken it in, as exactly: its offset was counted then."""
-    answered: int | None = None
-    """When its answer was made, as exactly: later than `taken_in` if it lay in purgatory."""
     last_taken_in: int | None = None
     last_answered: int | None = None
-    """The same of the last one; null where there is but one."""
-    waited: bool = False
-    """Whether each of them lay in purgatory: at first sight there was less than it waited for."""
-    left_out: int = 0
-    """Statements of the same asker between this one and its next that are not here: they lie between the two."""
+    """The times of the last one; null where there is but one."""
     min_bytes: int | None = None
     """Bytes of records for which a fetch waits."""
     high_watermark: int | None = None
-    log_start_offset: int | None = None
     last_stable_offset: int | None = None
     """Null where the answer leaves it open, as incremental ones and those of old releases do."""
     asked_epoch: int | None = None
     answered_epoch: int | None = None
     answer_offset: int | None = None
     implied: bool = False
-    client_id: str | None = None
-    """Which consumer asked."""
     session: int | None = None
     """The incremental session that it is of."""
-    records_size: int | None = None
-    """Bytes of records in the answer; null where the line does not tell."""
 
 
-class Produced(Witnessed, frozen=True, kw_only=True):
+class Produced(Requested, frozen=True, kw_only=True):
     """A produce request and its answer: which acknowledgements were asked for, and the base offset."""
 
     kind: Literal["produced"]
-    arrived: int | None = None
-    taken_in: int | None = None
-    """When its records had been appended; both as of a fetch."""
-    answered: int | None = None
-    waited: bool = False
-    left_out: int = 0
     end_offset: int | None = None
-    log_start_offset: int | None = None
     acks: int | None = None
-    client_id: str | None = None
-    records_size: int | None = None
     request: int | None = None
     """The correlation id that its client gave it."""
     took: int | None = None
