@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from rules.evidence import BrokerVersion, Difference, PartitionEvidence, Replica
 from rules.protocol import replica as protocol
 from rules.protocol.truncation import RULES, RuleName, Truncation, end_offset_rule, rule_in_force
@@ -179,7 +181,7 @@ def as_run(replica: Replica, version: BrokerVersion | None, end_offset: int) -> 
     """The replica at an offset, searching its epochs as its broker's version does."""
     binary = parse_kafka_version(version.binary) if version and version.binary else None
     state = replica.at(end_offset)
-    return state if binary is None else replace(state, end_offset_rule=end_offset_rule(binary))
+    return state if binary is None else structs.replace(state, end_offset_rule=end_offset_rule(binary))
 
 
 def rule_run_by(version: BrokerVersion | None) -> RuleName | None:

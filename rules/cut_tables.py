@@ -152,7 +152,7 @@ def _inferred(evidence: PartitionEvidence, cut: InferredCut) -> Counterfactual |
         chain = assign(chain, Epoch(gone.epoch), Offset(gone.start_offset)) if gone.epoch >= 0 else chain
     watermark = follower.high_watermark.offset if follower.high_watermark else asking.high_watermark
     held = min(watermark, cut.log_end_offset)
-    asking = replace(
+    asking = structs.replace(
         asking, epochs=chain, log_end_offset=Offset(cut.log_end_offset), high_watermark=Offset(max(held, 0))
     )
     answering = as_run(leader, versions.get(leader.broker), leader.log_end_offset)
@@ -208,7 +208,7 @@ def _before(follower: Replica, version: BrokerVersion | None, done: Reconciliati
     if gone and former is not None and former >= 0 and (not chain or former > chain[-1].epoch):
         chain = assign(chain, Epoch(former), Offset(done.cut.offset))
     watermark = done.cut.high_watermark if done.cut.high_watermark is not None else kept.high_watermark
-    return replace(
+    return structs.replace(
         kept,
         epochs=chain,
         log_end_offset=Offset(done.log_end_offset),

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import structs
 
 from auditor.engines.opening import entry_at, file_of, still_there
 from auditor.engines.told.statements_of_rows import known
@@ -46,7 +47,7 @@ def _copies(loss: Loss, level: Level, dump: str) -> Iterator[CopyRead]:
     for survivor in sorted(loss.survivors, key=lambda survivor: not survivor.sound):
         for start, end in [*without(survivor.start_offset, survivor.end_offset, taken)]:
             taken.append((start, end))
-            yield read_copy(replace(survivor, start_offset=start, end_offset=end), loss.epoch, level, dump)
+            yield read_copy(structs.replace(survivor, start_offset=start, end_offset=end), loss.epoch, level, dump)
 
 
 def read_copy(stretch: Survivor, lost_epoch: int, level: Level, dump: str) -> CopyRead:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import structs
 
 from auditor.engines.opening import file_of, still_there, unread_file
 from auditor.engines.told.texts import is_text
@@ -182,7 +183,7 @@ def _decoded(
 
 def _filled(zoom: Zoom, records: Sequence[RecordMark], refused: Sequence[UnreadFile]) -> Zoom:
     own = {(batch.span.source, batch.span.start) for batch in zoom.batches}
-    return replace(
+    return structs.replace(
         zoom,
         decoded=True,
         records=tuple(record for record in records if (record.span.source, record.span.start) in own),

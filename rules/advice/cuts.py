@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Final, Literal
+
+from msgspec.structs import replace
 
 from rules.advice.model import OwedCut, Stretch
 from rules.counterfactual import as_run, rule_run_by

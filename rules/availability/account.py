@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from parsers.provenance import Span
 
@@ -12,8 +13,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = ("no-leader", "one-copy", "below-min-
 """The worst one first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StateRow:
+class StateRow(Struct, frozen=True, kw_only=True):
     """One state of a partition: who led and who was in sync, from when until when on one witness's own clock."""
 
     epoch: int
@@ -46,8 +46,7 @@ class StateRow:
         return None if self.assigned is None else tuple(sorted(set(self.assigned) - set(self.isr)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exposure:
+class Exposure(Struct, frozen=True, kw_only=True):
     """How long, and over which offsets, a partition was in one condition, as far as it is told."""
 
     condition: Condition
@@ -66,8 +65,7 @@ class Exposure:
     """How many ranges there are, those left out included."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Safeguard:
+class Safeguard(Struct, frozen=True, kw_only=True):
     """One setting that keeps records or a leader: as it was in force, what that allowed here, and what it would not."""
 
     name: str
@@ -82,8 +80,7 @@ class Safeguard:
     set_at: Span | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Availability:
+class Availability(Struct, frozen=True, kw_only=True):
     """The account of one partition."""
 
     rows: tuple[StateRow, ...]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
+
+from msgspec import Struct
 
 from rules.evidence import Course, Moment, PartitionEvidence, Setting, Span
 from rules.protocol.numbers import whole_number
@@ -17,8 +18,7 @@ NOT_ENOUGH: Final = (19, 20)
 """NOT_ENOUGH_REPLICAS, before and after the append."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Allowed:
+class Allowed(Struct, frozen=True, kw_only=True):
     """A setting in force, and what it allowed."""
 
     setting: Setting
@@ -28,16 +28,14 @@ class Allowed:
     shown_at: Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotTold:
+class NotTold(Struct, frozen=True, kw_only=True):
     """Something that a setting decides of which nothing tells."""
 
     name: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Event:
+class _Event(Struct, frozen=True, kw_only=True):
     """Something that happened on a broker, and the settings that let it, the one that decides first."""
 
     broker: int

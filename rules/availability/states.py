@@ -7,9 +7,10 @@ leader acted under a state, which may be longer than the state was in force, so 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
+
+from msgspec import Struct
 
 from rules.availability.account import Condition, StateRow
 from rules.evidence import PartitionEvidence
@@ -26,8 +27,7 @@ Key = tuple[int, int]
 """Leader epoch and partition epoch: the order of a partition's states."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _State:
+class _State(Struct, frozen=True, kw_only=True):
     """One state with every word of it, the controllers' first."""
 
     key: Key

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
+
+from msgspec import Struct
 
 from rules.chronicle.stories import Story
 from rules.history.clocks import Clocks, translated
@@ -17,8 +18,7 @@ SLACK_MS: Final = 5000
 """How long an answer may lie before it is logged as sent."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deposed:
+class Deposed(Struct, frozen=True, kw_only=True):
     """A broker that took a follower's role straight after it had led."""
 
     broker: int
@@ -37,8 +37,7 @@ def deposed(stories: Mapping[str, Story]) -> Iterator[Deposed]:
                 yield Deposed(broker=role.broker, led=led.epoch, role=role, until=until)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnsweredAfter:
+class AnsweredAfter(Struct, frozen=True, kw_only=True):
     """An answer for all replicas, given when another broker had opened a newer epoch below it."""
 
     broker: int

@@ -7,14 +7,14 @@ another may: the truth lies between the two, and so does every union, intersecti
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from rules.protocol.offsets import Offset, OffsetRange, without
 
 
-@dataclass(frozen=True, slots=True)
-class Extents:
+class Extents(Struct, frozen=True):
     """Offsets as ranges in order; none of them is empty, and no two touch."""
 
     ranges: tuple[OffsetRange, ...] = ()
@@ -60,8 +60,7 @@ class Extents:
 NO_OFFSETS: Final = Extents()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Possible:
+class Possible(Struct, frozen=True, kw_only=True):
     """Offsets of which some surely belong, and others may."""
 
     sure: Extents = NO_OFFSETS

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
+
+from msgspec import Struct
 
 from rules.history.moments import STARTING, Moment, gives_role, leads
 from rules.history.statements import Role
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reign:
+class Reign(Struct, frozen=True, kw_only=True):
     """A leader epoch that a broker opened, as its own log tells it: by broker and count, not by number.
 
     The number may stand for another reign too: ZooKeeper was put back, or the topic was created again.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 Log = Literal["roles", "isr", "server", "state-change", "requests", "server and requests", "disk"]
 _CALLED: Final[dict[Log, str]] = {
@@ -18,8 +19,7 @@ _CALLED: Final[dict[Log, str]] = {
 Window = Literal["", "whole", "whole up to its end", "of that time"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Silence:
+class Silence(Struct, frozen=True, kw_only=True):
     """A log that does not speak where it was asked."""
 
     broker: int | None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, TypedDict
+
+from msgspec import Struct
 
 from parsers.provenance import Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProducerStep:
+class ProducerStep(Struct, frozen=True, kw_only=True):
     """Two batches of one producer, of which the later one does not follow on the earlier one."""
 
     offset: int
@@ -43,16 +43,14 @@ class StepFields(TypedDict):
     broker_times: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SequenceStep(ProducerStep):
+class SequenceStep(ProducerStep, frozen=True, kw_only=True):
     """Two neighbouring batches of one producer whose sequences do not meet."""
 
     expected: int
     found: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpochFall(ProducerStep):
+class EpochFall(ProducerStep, frozen=True, kw_only=True):
     """The last batch of a producer's highest epoch so far, and one of a lower epoch behind it."""
 
     higher: int
@@ -61,8 +59,7 @@ class EpochFall(ProducerStep):
     """Whether the earlier batch is a marker: no records of that epoch stand before the fall."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchTime:
+class BatchTime(Struct, frozen=True, kw_only=True):
     """When a batch was written, as it tells."""
 
     time: int | None = None
@@ -73,8 +70,7 @@ class BatchTime:
 UNTIMED: Final = BatchTime()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerTime:
+class BrokerTime(Struct, frozen=True, kw_only=True):
     """A batch that bears a broker's time: a marker of a transaction, or any where topics keep append times."""
 
     offset: int
@@ -82,8 +78,7 @@ class BrokerTime:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProducerRun:
+class ProducerRun(Struct, frozen=True, kw_only=True):
     """The batches of one producer id and epoch in a stretch of log."""
 
     producer_id: int
@@ -110,8 +105,7 @@ class ProducerRun:
     """Its first batch behind one of a higher epoch of the producer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProducerFence:
+class ProducerFence(Struct, frozen=True, kw_only=True):
     """The last marker of the highest epoch that a producer's markers bear: leaders take no lower one behind it."""
 
     producer_id: int
@@ -123,8 +117,7 @@ class ProducerFence:
     last_time: BatchTime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndedTransaction:
+class EndedTransaction(Struct, frozen=True, kw_only=True):
     """A transaction that began and ended in a stretch: its first record's offset, and that of its marker."""
 
     producer_id: int
@@ -132,8 +125,7 @@ class EndedTransaction:
     marker_offset: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Begun:
+class Begun(Struct, frozen=True, kw_only=True):
     """The first batch of a transaction that a stretch leaves open."""
 
     offset: int
@@ -144,8 +136,7 @@ class Begun:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenTransactions:
+class OpenTransactions(Struct, frozen=True, kw_only=True):
     """What a stretch leaves open of one producer: a transaction that may have begun before it, and the last one."""
 
     producer_id: int
@@ -161,8 +152,7 @@ class OpenTransactions:
     """Of the transaction that is open at the stretch's end; null where none is."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Transactions:
+class Transactions(Struct, frozen=True, kw_only=True):
     """The transactions of a stretch of log; of markers only the place is kept, not what they decide."""
 
     closed: tuple[EndedTransaction, ...] = ()

@@ -5,7 +5,6 @@ A fact that is not kept here cannot be judged; a rule that needs more adds a fac
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from msgspec import Struct
@@ -57,8 +56,7 @@ class OffsetStep(Struct, frozen=True, kw_only=True):
         return counted_end(self.base_before, self.records_before)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stray:
+class Stray(Struct, frozen=True, kw_only=True):
     """A batch whose header its surroundings contradict in a field, and where they place it."""
 
     field: str

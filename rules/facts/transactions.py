@@ -7,10 +7,10 @@ a stretch's first marker may belong to a transaction that began earlier: it is t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import Final
 
 import polars as pl
+from msgspec.structs import replace
 
 from rules.facts.producing import Begun, BrokerTime, EndedTransaction, OpenTransactions, Transactions
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from rules.asked_once import asked_once
 from rules.chronicle.extents import Extents
@@ -20,8 +21,7 @@ from rules.replicas.unread_copies import owners
 from rules.words import numbered
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeldByNone:
+class HeldByNone(Struct, frozen=True, kw_only=True):
     """A stretch of offsets that no replica here holds readable."""
 
     start_offset: int

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rules.asked_once import asked_once
 from rules.chronicle.extents import NO_OFFSETS, Extents
@@ -31,8 +33,7 @@ SMALLEST_MESSAGE: Final = 26
 """The same of format 0, where every message stands alone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loss:
+class Loss(Struct, frozen=True, kw_only=True):
     """Offsets of one epoch that the next leader did not have, or that no log here holds."""
 
     epoch: int

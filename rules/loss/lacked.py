@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rules.evidence import LeaderChange, PartitionEvidence
 from rules.finding import offsets_told
@@ -14,8 +16,7 @@ from rules.loss.held_on import wrote_older
 from rules.replicas.epoch_ends import EpochReach
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lacked:
+class Lacked(Struct, frozen=True, kw_only=True):
     """What an election cost."""
 
     known: Literal["committed records", "written records", "nothing told", "nothing", "no record"]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import accumulate
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rules.asked_once import asked_once
 from rules.chronicle.extents import Extents
@@ -20,8 +22,7 @@ from rules.replicas.deleted import deleted
 from rules.replicas.lineage import cut_since, older_run
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
+class LeftOut(Struct, frozen=True, kw_only=True):
     """A stretch of one epoch's records that ceased to count, and who opened the epoch after it."""
 
     epoch: int

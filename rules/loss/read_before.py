@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from rules.history.statements import Fetched
 from rules.replicas.groups import GroupCommit
@@ -14,8 +15,7 @@ GroupStanding = Literal["beyond the log end", "in the cut epoch", "among the cut
 READERS_KEPT: Final = 500
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LostReader:
+class LostReader(Struct, frozen=True, kw_only=True):
     """A client that was served lost records before they went."""
 
     client_id: str | None
@@ -23,8 +23,7 @@ class LostReader:
     """It asked for this offset next, and so had all below it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupAtRisk:
+class GroupAtRisk(Struct, frozen=True, kw_only=True):
     """A consumer group whose committed offset the loss makes wrong."""
 
     group: str

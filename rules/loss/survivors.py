@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from parsers.provenance import ReplicaState, Span
 from rules.evidence import Difference, PartitionEvidence, Replica, SegmentFile, same_topic
@@ -22,8 +23,7 @@ _ORDER: Final = ("replica", "future replica", "stray dir", "deleted dir", "delet
 """How long a copy may be counted on: a replica stays, a deleted file is gone when its broker starts."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Survivor:
+class Survivor(Struct, frozen=True, kw_only=True):
     """A stretch of records of one epoch on one broker's disk, and the bytes that hold it."""
 
     broker: int

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from rules.chronicle.extents import Extents
 from rules.chronicle.silence import Silence, would_tell
@@ -18,8 +19,7 @@ NO_EPOCH: Final = "nothing tells their epoch"
 USED_TWICE: Final = "epochs here were used twice"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class Standing(Struct, frozen=True, kw_only=True):
     """Records of one epoch that stand in a log now."""
 
     epoch: int
@@ -27,8 +27,7 @@ class Standing:
     end_offset: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unbilled:
+class Unbilled(Struct, frozen=True, kw_only=True):
     """A stretch of offsets whose records a finding tells are gone."""
 
     finding: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from rules.evidence import PartitionEvidence
 from rules.history.moments import Moment
@@ -16,8 +17,7 @@ Shown = tuple[Moment, str]
 """A statement, and what it is."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unsettled:
+class Unsettled(Struct, frozen=True, kw_only=True):
     """One question about what a broker answered, or may have answered, to producers."""
 
     broker: int | None

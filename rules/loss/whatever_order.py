@@ -8,8 +8,9 @@ answered for. What bears the same number may be the same.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
+
+from msgspec import Struct
 
 from rules.chronicle.reigns import Reign
 from rules.evidence import PartitionEvidence, Replica, epoch_falls, epoch_held
@@ -25,8 +26,7 @@ ANEW = ("log-created", "log-deleted")
 """After these a broker's log may be of another life of its topic."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stands:
+class Stands(Struct, frozen=True, kw_only=True):
     """What stands in one log where a record was acknowledged."""
 
     broker: int

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rules.chronicle.extents import NO_OFFSETS, Extents
 from rules.history.repetitions import times_told
@@ -19,8 +21,7 @@ KEYS_KEPT: Final = 1000
 SEQUENCES: Final = 1 << 31
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Portion:
+class Portion(Struct, frozen=True, kw_only=True):
     """A part of the lost offsets that is worth the same to everybody."""
 
     worth: Worth
@@ -40,8 +41,7 @@ class Portion:
     """Whether a leader gave these offsets one after the other: each is a record's, or a transaction marker's."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LostProducer:
+class LostProducer(Struct, frozen=True, kw_only=True):
     """What one producer id and epoch wrote of the lost records."""
 
     producer_id: int
@@ -55,8 +55,7 @@ class LostProducer:
     transactional: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LostClient:
+class LostClient(Struct, frozen=True, kw_only=True):
     """A client that was answered for lost records."""
 
     client_id: str | None
@@ -67,8 +66,7 @@ class LostClient:
     bytes: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contents:
+class Contents(Struct, frozen=True, kw_only=True):
     """What the copies that still stand say of the lost records."""
 
     offsets: int
@@ -87,8 +85,7 @@ class Contents:
     null_keys: int
 
 
-@dataclass(frozen=True, slots=True)
-class ToldProducers:
+class ToldProducers(Struct, frozen=True):
     """What producers were told of a stretch."""
 
     answers: Sequence[Produced] = ()

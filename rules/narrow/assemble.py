@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from parsers.provenance import LOG_DIR_CHECKPOINTS, FileKind, ReplicaState, Span
@@ -130,8 +129,7 @@ class Fact(Struct, frozen=True, kw_only=True):
         return bool(told or self.names or self.nameless or self.checkpoints or self.counts or self.coordinators)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True, kw_only=True):
     """What a partition's judges must know of the rest of its cluster."""
 
     cluster_id: str | None

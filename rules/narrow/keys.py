@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
+from msgspec import Struct
 
 from parsers.provenance import Span
 
@@ -20,8 +20,7 @@ KeyRow = tuple[int, int, bool]
 """A record: the hash of its key, its offset, and whether it deletes the key."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LastRecords:
+class LastRecords(Struct, frozen=True, kw_only=True):
     """The last committed record of each key of a replica, from an offset on."""
 
     frame: pl.DataFrame

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from itertools import chain
 from typing import Final
 
 import polars as pl
+from msgspec import Struct
 
 from rules.evidence import PartitionEvidence, Replica
 from rules.history.moments import OF_SERVER_LOG, ROLE_KINDS, Moment
@@ -29,8 +30,7 @@ _STALE: Final = "stale"
 _GONE: Final = "gone"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyedReplica:
+class KeyedReplica(Struct, frozen=True, kw_only=True):
     """A replica with the last records of its keys."""
 
     replica: Replica
@@ -191,8 +191,7 @@ def keys_apart(committed: Sequence[tuple[KeyedReplica, int]], deleted: pl.DataFr
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Alike:
+class _Alike(Struct, frozen=True):
     """Keys that differ in one way: what each replica shows of them, and where."""
 
     roles: tuple[str, ...]

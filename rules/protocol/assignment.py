@@ -6,9 +6,10 @@ Members come in the assignors' order. Partitions of a topic are all that the lea
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import cycle
 from typing import Final
+
+from msgspec import Struct
 
 TopicPartition = tuple[str, int]
 Share = frozenset[TopicPartition]
@@ -19,8 +20,7 @@ Racks = Mapping[TopicPartition, frozenset[str]]
 NO_RACKS: Final[Racks] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Member:
+class Member(Struct, frozen=True, kw_only=True):
     """What an assignor knows of a member."""
 
     topics: frozenset[str]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from itertools import takewhile
 
 from msgspec import Struct
@@ -23,8 +22,7 @@ class EpochStart(Struct, frozen=True, kw_only=True):
     start_offset: Offset
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpochEnd:
+class EpochEnd(Struct, frozen=True, kw_only=True):
     """The answer to "where does this epoch end": the largest epoch known at or below it, and its exclusive end."""
 
     epoch: Epoch

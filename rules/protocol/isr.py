@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rules.protocol.offsets import UNKNOWN_OFFSET, BrokerId, Offset
 from rules.protocol.versions import KafkaVersion, ProtocolVersion, protocol
@@ -15,8 +17,7 @@ ALTER_ISR: Final = protocol("2.7-IV2")
 UNKNOWN_BROKER_EPOCH: Final = -1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemoteReplica:
+class RemoteReplica(Struct, frozen=True, kw_only=True):
     """What a leader remembers of one follower. There is no remote high watermark."""
 
     broker: BrokerId
@@ -28,8 +29,7 @@ class RemoteReplica:
     broker_epoch: int = UNKNOWN_BROKER_EPOCH
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FollowerFetch:
+class FollowerFetch(Struct, frozen=True, kw_only=True):
     """One Fetch that the leader accepted: epoch checked, replica assigned, read without error, not diverging."""
 
     fetch_offset: Offset
@@ -40,8 +40,7 @@ class FollowerFetch:
     broker_epoch: int = UNKNOWN_BROKER_EPOCH
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeaderView:
+class LeaderView(Struct, frozen=True, kw_only=True):
     """One partition as its leader sees it at one moment."""
 
     log_end_offset: Offset

@@ -6,9 +6,10 @@ Two ways stand side by side. They are told apart by the generation of the trunca
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
+
+from msgspec import Struct
 
 from rules.protocol.epochs import (
     EndOffsetRule,
@@ -24,8 +25,7 @@ from rules.protocol.truncation import RuleName
 Assign = Callable[[EpochChain, Epoch, Offset], EpochChain]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Keeping:
+class Keeping(Struct, frozen=True, kw_only=True):
     """What some releases do with the epochs of a log."""
 
     assign: Assign

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from rules.protocol.epochs import EpochEnd
 from rules.protocol.offsets import Epoch, Offset
@@ -15,8 +16,7 @@ def answer_epoch(replica: ReplicaLog, asked: Epoch | None) -> EpochEnd | None:
     return None if asked is None else replica.end_offset_rule(replica.epochs, asked, replica.log_end_offset)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchReply:
+class FetchReply(Struct, frozen=True, kw_only=True):
     """How a leader answers a follower's Fetch; `end` is what it found for the last fetched epoch."""
 
     kind: Literal["records", "diverging", "out-of-range"]

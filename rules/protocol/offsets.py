@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final, NewType
+
+from msgspec import Struct
 
 Offset = NewType("Offset", int)
 Epoch = NewType("Epoch", int)
@@ -16,8 +17,7 @@ UNKNOWN_OFFSET: Final = Offset(-1)
 """What a new leader holds as a follower's log end offset until that follower has fetched once."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OffsetRange:
+class OffsetRange(Struct, frozen=True, kw_only=True):
     """Offsets `[start_offset, end_offset)`; every range that ends at or before its start is empty."""
 
     start_offset: Offset

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rules.protocol.isr import Brokers
 from rules.protocol.offsets import BrokerId
@@ -10,8 +11,7 @@ from rules.protocol.offsets import BrokerId
 Assignment = tuple[BrokerId, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Election:
+class Election(Struct, frozen=True, kw_only=True):
     """An election's outcome; without a leader the partition is offline and its last ISR is kept."""
 
     leader: BrokerId | None

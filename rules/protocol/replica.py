@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rules.protocol.epochs import EndOffsetRule, EpochChain, end_offset_for, epoch_at, truncate_from_end
 from rules.protocol.offsets import Offset, OffsetRange
@@ -11,8 +13,7 @@ from rules.protocol.offsets import Offset, OffsetRange
 LOG_ORIGIN: Final = Offset(0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lineage:
+class Lineage(Struct, frozen=True, kw_only=True):
     """Which epoch wrote which offset of a log, as far as its epoch cache tells."""
 
     epochs: EpochChain
@@ -20,8 +21,7 @@ class Lineage:
     log_end_offset: Offset
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplicaLog(Lineage):
+class ReplicaLog(Lineage, frozen=True, kw_only=True):
     """A replica at the moment when it follows, or leads, after an election."""
 
     high_watermark: Offset

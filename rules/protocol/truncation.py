@@ -7,7 +7,6 @@ what was asked, what was answered and what is cut.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -68,8 +67,7 @@ class Truncation(Struct, frozen=True, kw_only=True):
     because: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TruncationPoint:
+class TruncationPoint(Struct, frozen=True, kw_only=True):
     """What a follower makes of one answer; when not completed it cuts and asks again."""
 
     offset: Offset

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from rules.history.moments import Moment
 from rules.history.statements import Fetched, PartitionState
@@ -23,8 +24,7 @@ SLACK: Final = Threshold(
 """For the time that a change of the ISR takes to come into force."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TakenOut:
+class TakenOut(Struct, frozen=True, kw_only=True):
     """A member that was taken out of the ISR although it had asked for all that the leader held."""
 
     broker: int

@@ -7,8 +7,9 @@ brokers asked, appended and counted, and from no checkpoint: where both reach th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from rules.chronicle.chronicle import Chronicle
 from rules.history.clocks import estimated
@@ -31,8 +32,7 @@ CRASHED: Final = ("stopped", "crashed")
 """Copied so, by word: each file of a log is as its broker left it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Closing:
+class Closing(Struct, frozen=True, kw_only=True):
     """One replica at its broker's orderly stop."""
 
     broker: int
@@ -48,8 +48,7 @@ class Closing:
     """Whether clocks of several witnesses, and so an estimate, say who was in sync when."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unclosed:
+class Unclosed(Struct, frozen=True, kw_only=True):
     """A replica that stopped in order, and why the replay does not reach that stop."""
 
     broker: int
@@ -57,8 +56,7 @@ class Unclosed:
     """In the same words for every broker."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Raised:
+class Raised(Struct, frozen=True, kw_only=True):
     """A high watermark on disk beyond what the replica can have held when its broker stopped in order."""
 
     closing: Closing

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rules.history.clocks import Clocks, clocks_of, translated
 from rules.history.gaps import TraceGap
@@ -38,8 +39,7 @@ from rules.replay.told import Told
 from rules.replicas.replica import Replica
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Course:
+class Course(Struct, frozen=True, kw_only=True):
     """One reign as it was recomputed."""
 
     reign: UnbrokenReign
@@ -50,8 +50,7 @@ class Course:
     end: ExpectedHighWatermark
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replay:
+class Replay(Struct, frozen=True, kw_only=True):
     """Everything recomputed about a partition over time."""
 
     clocks: Clocks

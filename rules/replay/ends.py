@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from rules.history.moments import Moment, gives_role
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
@@ -14,8 +15,7 @@ from rules.replay.reign.reigns import UnbrokenReign
 NOBODY: Final = -1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoleEnd:
+class RoleEnd(Struct, frozen=True, kw_only=True):
     """A replica when the reign of its last told role was over, or when it stopped in it."""
 
     epoch: int

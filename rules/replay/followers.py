@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rules.history.moments import Moment, accepted
 from rules.history.statements import LogEvent
@@ -16,8 +17,7 @@ UNKNOWN = expected_interval((at_least(0, "no high watermark is below 0"),))
 """What is certain of a high watermark of which nothing is known."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogRules:
+class LogRules(Struct, frozen=True, kw_only=True):
     """What a version makes of a high watermark beyond its log end."""
 
     clamps: bool

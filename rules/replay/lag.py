@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from rules.history.moments import Moment
 from rules.history.repetitions import standing_for
@@ -14,8 +15,7 @@ from rules.replay.leading.leader import LeaderRow
 from rules.replay.leading.tracks import RemoteEndBounds
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lag:
+class Lag(Struct, frozen=True, kw_only=True):
     """A follower that is surely behind its leader's log end."""
 
     broker: int

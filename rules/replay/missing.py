@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from rules.replay.leading.leader import LeaderRow
 from rules.replay.reign.in_sync import IsrHistory
@@ -14,8 +15,7 @@ NAMED: Final = 5
 """Epochs that are named one by one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Missing:
+class Missing(Struct, frozen=True, kw_only=True):
     """Evidence that is not there, and what it leaves open."""
 
     kind: str

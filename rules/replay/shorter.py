@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import count, dropwhile, islice, takewhile, zip_longest
 from typing import Final
+
+from msgspec import Struct
 
 from rules.chronicle.chronicle import Chronicle
 from rules.chronicle.extents import Possible
@@ -22,8 +23,7 @@ from rules.replicas.replica import Replica
 DECIDED: Final = ("cut-by-high-watermark", "cut-by-epoch-answer")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shorter:
+class Shorter(Struct, frozen=True, kw_only=True):
     """A log that does not hold what it had reached."""
 
     broker: int
@@ -47,8 +47,7 @@ class Shorter:
     """What may tell of a cut; null where nothing is to be asked, or only whether the disk was emptied."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionPast:
+class PartitionPast(Struct, frozen=True, kw_only=True):
     """What is known of a partition by those who ask for its logs' ends."""
 
     chronicle: Chronicle

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from msgspec import structs
+
 from rules.protocol.isr import Brokers
 from rules.protocol.offsets import BrokerId, Epoch
 from rules.protocol.placement import (
@@ -108,7 +110,7 @@ def hand_over(cluster: Cluster, broker: BrokerId) -> Cluster:
     if election.leader is None:
         cluster = say(cluster, f"broker {broker} is the last in sync: {election.because}")
         return decide(cluster, None, frozenset()) if keeps_eligible(cluster) else cluster
-    return _hold(cluster, replace(election, isr=election.isr - {broker}), "controlled shutdown")
+    return _hold(cluster, structs.replace(election, isr=election.isr - {broker}), "controlled shutdown")
 
 
 def notice(cluster: Cluster, broker: BrokerId, hearers: Hearers = None) -> Cluster:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rules.evidence import PartitionEvidence
 from rules.history.chronology import in_order
@@ -24,8 +26,7 @@ from rules.timeline.words import words
 NOTHING: Final = expected_interval(())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class Cell(Struct, frozen=True, kw_only=True):
     """One replica after an event."""
 
     broker: int
@@ -40,8 +41,7 @@ class Cell:
     """Whether the told high watermark is none that it can have been."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LastStable:
+class LastStable(Struct, frozen=True, kw_only=True):
     """How far a leader let readers of committed transactions read, when it answered."""
 
     expected: ExpectedHighWatermark
@@ -51,8 +51,7 @@ class LastStable:
     """Whether the answer tells one that its high watermark cannot have given."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimelineRow:
+class TimelineRow(Struct, frozen=True, kw_only=True):
     """One event."""
 
     time: int | None
@@ -68,8 +67,7 @@ class TimelineRow:
     """Whether its time is earlier than that of the row above."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timeline:
+class Timeline(Struct, frozen=True, kw_only=True):
     """A partition's history."""
 
     topic: str
@@ -89,8 +87,7 @@ class Timeline:
         return replace(self, rows=tuple(with_steps_back(kept)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Walk:
+class Walk(Struct, frozen=True, kw_only=True):
     """A history that is walked once, row after row, so that no more than one of them is held."""
 
     brokers: tuple[int, ...]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from parsers.provenance import Span
 
 EventKind = Literal["cut", "load", "reset", "unclean", "outside"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrawnPoint:
+class DrawnPoint(Struct, frozen=True, kw_only=True):
     """A replica from one event on, until its next point: bounds are null where nothing tells them."""
 
     time: int
@@ -27,8 +27,7 @@ class DrawnPoint:
     """Whether the told high watermark is none that it can have been."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrawnReplica:
+class DrawnReplica(Struct, frozen=True, kw_only=True):
     """One broker's replica over time."""
 
     broker: int
@@ -37,8 +36,7 @@ class DrawnReplica:
     """How many there were before they were thinned out."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrawnEvent:
+class DrawnEvent(Struct, frozen=True, kw_only=True):
     """Something that befell a log or was told against all else."""
 
     time: int
@@ -49,8 +47,7 @@ class DrawnEvent:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrawnReign:
+class DrawnReign(Struct, frozen=True, kw_only=True):
     """One broker's lead in one epoch."""
 
     broker: int
@@ -66,8 +63,7 @@ class DrawnReign:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrawnHistory:
+class DrawnHistory(Struct, frozen=True, kw_only=True):
     """What a picture over time is drawn from."""
 
     reference: str

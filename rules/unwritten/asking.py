@@ -6,9 +6,10 @@ A rule's answer counts where it is the same in every way in which both logs can 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
+
+from msgspec import Struct
 
 from rules.protocol.keeping import KEPT_BY, UP_TO_2_0_0
 from rules.protocol.replica import ReplicaLog
@@ -18,8 +19,7 @@ from rules.unwritten.turns import Lead
 from rules.unwritten.ways import SERVER_LOG, TRACES, Open, Ways
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleAnswer:
+class RuleAnswer(Struct, frozen=True, kw_only=True):
     """What one rule makes of the two, whichever way their logs were written."""
 
     truncation: Truncation
@@ -50,8 +50,7 @@ class RuleAnswer:
 NO_ANSWERS: Final[Mapping[RuleName, RuleAnswer]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Asked(Struct, frozen=True, kw_only=True):
     """A follower and a leader, and what the rules make of them."""
 
     asking: ReplicaLog | None

@@ -6,8 +6,10 @@ Everything here mirrors what brokers do to a log whose format carries epochs.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rules.protocol.epochs import EpochChain, EpochStart, truncate_from_end, truncate_from_start
 from rules.protocol.keeping import WAYS, Keeping
@@ -22,8 +24,7 @@ Caches = tuple[EpochChain, ...]
 NO_CACHES: Final[Caches] = tuple(() for _ in WAYS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PossibleLog:
+class PossibleLog(Struct, frozen=True, kw_only=True):
     """One way in which a log can have been written."""
 
     runs: tuple[EpochStart, ...] = ()

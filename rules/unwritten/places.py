@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rules.history.moments import Moment
 from rules.unwritten.turns import Lead, Turn
 from rules.unwritten.ways import UNTOLD, Open, Ways
 
 
-@dataclass(frozen=True, slots=True)
-class GrowsFrom:
+class GrowsFrom(Struct, frozen=True):
     """From where a log grows: its broker leads an epoch, or follows somebody, in these epochs as far as it tells."""
 
     leader: int
@@ -18,8 +17,7 @@ class GrowsFrom:
     leads: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Growth:
+class Growth(Struct, frozen=True, kw_only=True):
     """What a follower copied between two turns."""
 
     broker: int
@@ -32,8 +30,7 @@ class Growth:
     end: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
+class Point(Struct, frozen=True, kw_only=True):
     """A follower that brought its log into line by its high watermark."""
 
     broker: int

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from msgspec import Struct
+
 from rules.chronicle.chronicle import Chronicle
 from rules.history.gaps import TraceGap
 from rules.history.moments import Moment
@@ -25,8 +27,7 @@ from rules.unwritten.ways import ROLES, Open
 from rules.unwritten.written_logs import NOBODY, WrittenLogs
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskedFollower:
+class AskedFollower(Struct, frozen=True, kw_only=True):
     """A follower that cut its log at its high watermark, or found nothing to cut, asked over reconstructed epochs."""
 
     broker: int

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from rules.history.moments import ROLE_KINDS, Moment, gives_role, leads
 from rules.history.statements import LogCut
@@ -15,8 +16,7 @@ ROLES_TAKEN: Final = ("leads", "follows", "rests")
 _DECISIONS: Final = (*DECISIONS, "epoch-round")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class Turn(Struct, frozen=True, kw_only=True):
     """One of them."""
 
     kind: Kind
@@ -92,8 +92,7 @@ def _or_zero(offset: int | None) -> int:
     return 0 if offset is None else offset
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lead:
+class Lead(Struct, frozen=True, kw_only=True):
     """Epochs that a broker led one after the other without a break."""
 
     broker: int

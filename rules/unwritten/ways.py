@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from rules.unwritten.held import FAR, PossibleLog
 
@@ -15,8 +16,7 @@ ROLES: Final = "server.log and request log (or state-change.log) of all brokers 
 TRACES: Final = "the request logs of all brokers"
 
 
-@dataclass(frozen=True, slots=True)
-class Open:
+class Open(Struct, frozen=True):
     """Nothing can be said: why, and what would tell."""
 
     reason: str

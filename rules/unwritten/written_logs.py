@@ -6,8 +6,9 @@ Brokers are taken through their turns side by side, for what a follower copied i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from rules.protocol.steps import StepLimit
 from rules.unwritten.copying import Copying

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from parsers.provenance import Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CopiedBatch:
+class CopiedBatch(Struct, frozen=True, kw_only=True):
     """One batch of a surviving copy, whose checksum holds."""
 
     base_offset: int
@@ -27,8 +27,7 @@ class CopiedBatch:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CopyRead:
+class CopyRead(Struct, frozen=True, kw_only=True):
     """A stretch of lost records, read again from one copy."""
 
     path: str

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
+
+from msgspec import Struct
 
 from rules.evidence import Level, PartitionEvidence, Replica
 from rules.facts.stretch import BUCKET_OFFSETS
@@ -21,8 +22,7 @@ BUCKETS_ZOOMED: Final[Mapping[Level, int]] = {"quick": 32, "full": 32, "deep": 5
 ReplicaKey = tuple[int, str, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ZoomRequest:
+class ZoomRequest(Struct, frozen=True, kw_only=True):
     """A range of a replica's log to be read again."""
 
     broker: int

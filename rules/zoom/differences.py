@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
+
+from msgspec import Struct, structs
 
 from rules.evidence import Difference, PartitionEvidence, Replica, Uncompared
 from rules.facts.stretch import BUCKET_OFFSETS
@@ -19,16 +21,14 @@ RUNS_TOLD: Final = 256
 """Differing runs told one by one; the rest of a pair's becomes one run from the first to the last of them."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class _DifferingRun:
+class _DifferingRun(Struct, frozen=True, order=True):
     start: int
     end: int
     same_epoch: bool
     exact: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
+class _Side(Struct, frozen=True):
     """What one replica shows of the shared range."""
 
     batches: tuple[BatchMark, ...]
@@ -183,7 +183,7 @@ def _overlaps(left: Sequence[BatchMark], right: Sequence[BatchMark]) -> Iterator
 def _clip(conflicts: Iterable[_DifferingRun], start: int, end: int) -> Iterator[_DifferingRun]:
     for run in conflicts:
         if max(run.start, start) < min(run.end, end):
-            yield replace(run, start=max(run.start, start), end=min(run.end, end))
+            yield structs.replace(run, start=max(run.start, start), end=min(run.end, end))
 
 
 def _merge(conflicts: Iterable[_DifferingRun], agreed: Sequence[int]) -> Iterator[_DifferingRun]:
@@ -192,7 +192,7 @@ def _merge(conflicts: Iterable[_DifferingRun], agreed: Sequence[int]) -> Iterato
     for run in conflicts:
         alike = current is not None and run.same_epoch == current.same_epoch
         if current is not None and alike and not _between(agreed, current.end, run.start):
-            current = replace(current, end=max(current.end, run.end), exact=current.exact and run.exact)
+            current = structs.replace(current, end=max(current.end, run.end), exact=current.exact and run.exact)
             continue
         if current is not None:
             yield current
@@ -210,7 +210,7 @@ def _few(runs: list[_DifferingRun]) -> list[_DifferingRun]:
     if len(runs) <= RUNS_TOLD:
         return runs
     rest = runs[RUNS_TOLD - 1 :]
-    return [*runs[: RUNS_TOLD - 1], replace(rest[0], end=max(run.end for run in rest), exact=False)]
+    return [*runs[: RUNS_TOLD - 1], structs.replace(rest[0], end=max(run.end for run in rest), exact=False)]
 
 
 def _uncompared(

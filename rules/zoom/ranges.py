@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from parsers.provenance import Span
 from parsers.tables import RefusalKind
@@ -13,8 +14,7 @@ Writing: TypeAlias = tuple[int, int, int, int]
 UNTOLD: Final[Writing] = (-1, -1, -1, 0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnreadFile:
+class UnreadFile(Struct, frozen=True, kw_only=True):
     """A refusal inside a replica's directory or about its lines in a log dir's files."""
 
     kind: RefusalKind
@@ -23,8 +23,7 @@ class UnreadFile:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchMark:
+class BatchMark(Struct, frozen=True, kw_only=True):
     """One batch of a zoomed range: what identifies it."""
 
     base_offset: int
@@ -39,8 +38,7 @@ class BatchMark:
     written: Writing = UNTOLD
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordMark:
+class RecordMark(Struct, frozen=True, kw_only=True):
     """One record of a zoomed range: what identifies its content."""
 
     offset: int
@@ -59,8 +57,7 @@ class RecordMark:
     """Of its batch."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Zoom:
+class Zoom(Struct, frozen=True, kw_only=True):
     """A range of one replica's log that was read again, batch by batch and where asked record by record."""
 
     start_offset: int

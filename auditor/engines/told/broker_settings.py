@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec import structs
 
 from parsers.broker_log import wall_clock
 from parsers.provenance import Span, row_span
@@ -238,9 +239,9 @@ def informed(
         checkpoints = {fact.log_dir: fact.checkpoints for fact in own if fact.checkpoints}
         counts = counts_of((count for fact in own for count in fact.counts), found[cluster].counts.seen)
         coordinators = Coordinators(logs=tuple(log for fact in own for log in fact.coordinators))
-        known = replace(found[cluster], settings=settings, versions=versions, gaps=gaps, disowned=disowned)
-        known = replace(known, requests_until=requests_until(ends), busy=busy_logs(ends))
-        found[cluster] = replace(known, checkpoints=checkpoints, counts=counts, coordinators=coordinators)
+        known = structs.replace(found[cluster], settings=settings, versions=versions, gaps=gaps, disowned=disowned)
+        known = structs.replace(known, requests_until=requests_until(ends), busy=busy_logs(ends))
+        found[cluster] = structs.replace(known, checkpoints=checkpoints, counts=counts, coordinators=coordinators)
     return found
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from math import inf
+
+from msgspec import Struct
 
 from rules.protocol.steps import StepLimit
 from rules.replay.reign.in_sync import InForce, IsrHistory, middle_of
@@ -15,8 +16,7 @@ Isr = frozenset[int]
 NOBODY: Isr = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PossibleIsrs:
+class PossibleIsrs(Struct, frozen=True, kw_only=True):
     """What may be in force at some time."""
 
     isrs: tuple[Isr, ...] = ()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
 from typing import Final
@@ -35,8 +34,7 @@ class InForce(Struct, frozen=True, kw_only=True):
     moment: Role
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IsrHistory:
+class IsrHistory(Struct, frozen=True, kw_only=True):
     """A reign's ISRs in their order; without any, everything is possible and nobody is surely a member."""
 
     statements: tuple[InForce, ...]

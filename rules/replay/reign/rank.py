@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from rules.history.clocks import Clocks
@@ -43,8 +43,7 @@ def release_at(
     return None if then is not None and then != later else later or last
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rank:
+class Rank(Struct, frozen=True, kw_only=True):
     """What a leader counts by during one reign."""
 
     version: KafkaVersion | None
@@ -84,8 +83,7 @@ class Rank:
         return min(self.min_in_sync, self.assigned)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assigned:
+class Assigned(Struct, frozen=True, kw_only=True):
     """What is told of the replicas that a partition is assigned to."""
 
     least: int | None
