@@ -72,10 +72,9 @@ def changed(statements: Iterable[Setting], last: Printed) -> Iterator[Setting]:
         setting = statement
         if setting.inherited:
             own = last.get((setting.clock, None, None, BROKER_NAMES.get(setting.name, setting.name)))
-            if own is not None:
-                if own[0] == setting.value:
-                    continue
-                setting = replace(setting, inherited=False)
+            if own is not None and own[0] == setting.value:
+                continue
+            setting = setting if own is None else replace(setting, inherited=False)
         place = _place(setting)
         before = last.get(place)
         if before is None or before[0] != setting.value or (before[1] and not setting.inherited):
