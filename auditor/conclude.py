@@ -112,7 +112,7 @@ def _without_bill_named(verdict: PartitionVerdict, findings: Sequence[Finding]) 
     if not verdict.unbilled:
         return verdict
     ids = {finding.fingerprint: finding.id for finding in findings}
-    named = tuple(replace(each, finding=ids[each.finding]) for each in verdict.unbilled if each.finding in ids)
+    named = tuple(structs.replace(each, finding=ids[each.finding]) for each in verdict.unbilled if each.finding in ids)
     return structs.replace(verdict, unbilled=named, advice=tuple(replace(a, unbilled=named) for a in verdict.advice))
 
 

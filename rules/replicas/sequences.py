@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, Literal
 
+from msgspec import structs
+
 from parsers.provenance import Span
 from rules.facts.producers import SEQUENCES, between
 from rules.facts.producing import EpochFall, ProducerRun, ProducerStep, SequenceStep
@@ -126,7 +128,7 @@ def merged(found: Sequence[tuple[int, SequenceBreak]]) -> list[tuple[tuple[int, 
     brokers: dict[SequenceBreak, list[int]] = {}
     first: dict[SequenceBreak, SequenceBreak] = {}
     for broker, each in found:
-        place = replace(each, step=replace(each.step, span=_NOWHERE, before=None))
+        place = replace(each, step=structs.replace(each.step, span=_NOWHERE, before=None))
         first.setdefault(place, each)
         brokers.setdefault(place, []).append(broker)
     return [(tuple(sorted(set(brokers[place]))), each) for place, each in first.items()]
