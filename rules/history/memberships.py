@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from msgspec import structs
+
 from parsers.provenance import Span
 from rules.history.causes import Precedence, precedences
 from rules.history.clocks import Clocks, closed, of_whichever
-from rules.history.drafts import altered
 from rules.history.moments import Moment
 from rules.history.statements import PartitionState
 from rules.settings import BROKER_EPOCH, CONTROLLER_EPOCH, INCARNATION, QUORUM_LEADER, Setting, Settings
@@ -29,7 +30,7 @@ def clocks_told(moments: Sequence[Moment], settings: Settings) -> Clocks:
     """
     quorum, told = _Quorum(settings.memberships), settings.memberships
     if quorum.several:
-        moments = [altered(m, clock=quorum.clock_of(m.span)) if m.clock == RECORDS else m for m in moments]
+        moments = [structs.replace(m, clock=quorum.clock_of(m.span)) if m.clock == RECORDS else m for m in moments]
         told = tuple(replace(s, clock=quorum.clock_of(s.span)) if s.clock == RECORDS else s for s in told)
     # How long a clock stood still when it was set back is not told: its times since are of no other clock.
     of_none = {moment.clock for moment in moments if moment.set_back != 0}

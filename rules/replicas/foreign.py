@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from rules.replicas.belied import Belied
 from rules.replicas.exchanged import Exchanged
@@ -14,8 +16,7 @@ from rules.replicas.topic_ids import ANOTHER, Bearer, OtherId, other_ids
 from rules.replicas.unread_copies import UnreadCopy
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Foreign:
+class Foreign(Struct, frozen=True, kw_only=True):
     """What makes folders of a partition foreign to it."""
 
     ids: tuple[OtherId, ...] = ()

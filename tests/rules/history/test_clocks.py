@@ -113,7 +113,7 @@ def test_a_log_without_a_file_amid_it_bounds_nothing_falsely(case: str) -> None:
             for last in (m.time or 0 for m in own if (m.time or 0) >= (head.time or 0)):
                 rest = [m for m in evidence.moments if m.clock != head.clock or (m.time or 0) < (head.time or 0)]
                 later = (m for m in evidence.moments if m.clock == head.clock and (m.time or 0) > last)
-                rest += [altered(m, span=replace(m.span, source=f"{m.span.source}.1")) for m in later]
+                rest += [replace(m, span=replace(m.span, source=f"{m.span.source}.1")) for m in later]
                 assert [found for found in precedences(rest) if found.later < found.earlier] == []
 
 
