@@ -9,25 +9,16 @@ from itertools import pairwise
 from typing import Final
 
 from rules.chain import Place, Step, chain, place_of
+from rules.event_title import TITLES, by_brokers, by_losses
 from rules.finding import NO_BEARING, Bearings, Change, Finding, Severity, capital
 from rules.loss.incurred import Loss
 from rules.protocol.steps import StepLimit
-from rules.words import numbered
 
 DISK_FAMILIES: Final = ("SEG", "EPOCH", "HW")
 DAMAGED_PARTITIONS: Final = 3
 """Damage of this many partitions of one log dir is told as damage of the disk."""
 ONE_EVENT_MS: Final = 30_000
 """Changes of leaders that one witness tells of and that follow each other as closely have one cause: a lost broker."""
-TITLES: Final[Mapping[Change, tuple[str, str]]] = {
-    "unclean election": ("No known loss", "{brokers} {were} elected from outside the in-sync replicas."),
-    "opening below committed records": ("Committed records left out", "{brokers} began to lead without them."),
-    "loss of acknowledged records": (
-        "Acknowledged records left out", "{brokers} led before, and the next leader did not have them.",
-    ),
-}
-"""An event by the first of these that it shows, each may follow from those before it: its head where no bill gives one,
-and what happened."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,11 +164,15 @@ class _Telling:
         for finding in findings:
             brokers.setdefault(self.bearings.get(finding.rule, NO_BEARING).change, set()).update(finding.brokers)
         change = next(change for change in TITLES if change in brokers)
-        (unbilled, told), own = TITLES[change], sorted(brokers[change])
-        happened = told.format(brokers=capital(numbered("broker", own)), were="were" if len(own) > 1 else "was")
+        unbilled, told = TITLES[change]
+        unclean = {(place_of(f), f.values().get("epoch")) for f in findings if self._is(f, "unclean election")}
+        happened = by_losses(_billed(findings, losses), unclean) or by_brokers(told, brokers[change])
         head = f"{unbilled} in {len(_partitions(findings))} partitions{_of_topics(findings)}"
         cost = _lost(findings, losses) or _missed(findings, losses) or head
         return self._incident(f"{cost}. {happened}", "cluster", findings, losses)
+
+    def _is(self, finding: Finding, change: Change) -> bool:
+        return self.bearings.get(finding.rule, NO_BEARING).change == change
 
     def partition(self, findings: Sequence[Finding], losses: Losses) -> Incident:
         """What happened to one partition."""
@@ -208,6 +203,13 @@ class _Telling:
             places=places,
             bill=_bill(_gone(findings, losses)),
         )
+
+
+def _billed(findings: Sequence[Finding], losses: Losses) -> Losses:
+    """By partition what is lost for good; where nothing is, what was missing for a time."""
+    known = {place: [loss for loss in losses.get(place, ()) if loss.matters] for place in _partitions(findings)}
+    gone = {place: [loss for loss in own if not loss.restored] for place, own in known.items()}
+    return gone if any(gone.values()) else known
 
 
 def _gone(findings: Sequence[Finding], losses: Losses) -> list[Loss]:

@@ -12,6 +12,7 @@ from rules.protocol.offsets import without
 from rules.replicas.lacked_markers import lacked_markers, transactional_pairs
 from rules.replicas.lost_ends import lost_ends
 from rules.replicas.replica import UNREAD_EPOCHS
+from rules.replicas.starts import why_without_entry
 from rules.words import numbered
 
 MARKERS_NAMED: Final = 3
@@ -21,7 +22,7 @@ NOT_WHOLE: Final = "its log is not here whole"
 
 def damage(replica: Replica, evidence: PartitionEvidence) -> Iterator[str]:
     """What is known or likely, in words."""
-    yield from _own(replica)
+    yield from _own(replica, evidence)
     yield from _missing(replica, evidence)
     yield from _wrong_keys(replica, evidence)
     yield from _wrong_markers(replica, evidence)
@@ -30,6 +31,8 @@ def damage(replica: Replica, evidence: PartitionEvidence) -> Iterator[str]:
 
 def doubts(replica: Replica, evidence: PartitionEvidence) -> Iterator[str]:
     """What no evidence decides: of keys that some kept and others did not, either side may be wrong."""
+    if perhaps := [epoch for epoch, sure in _epochs_forgotten(replica, evidence) if not sure]:
+        yield f"its leader-epoch-checkpoint may have lost {_epochs(perhaps)}, or its log began behind them once"
     for gap in evidence.keys_apart:
         if gap.outlived and gap.confidence == "possible":
             if replica.broker in gap.holders:
@@ -58,9 +61,9 @@ def _missing(replica: Replica, evidence: PartitionEvidence) -> Iterator[str]:
         yield _count(log.gap_offsets - open_ones, "offset is missing", "offsets are missing")
 
 
-def _own(replica: Replica) -> Iterator[str]:
+def _own(replica: Replica, evidence: PartitionEvidence) -> Iterator[str]:
     log = replica.log
-    yield from _epoch_damage(replica)
+    yield from _epoch_damage(replica, evidence)
     if log.checksum_fault_count:
         yield _count(log.checksum_fault_count, "batch fails its checksum", "batches fail their checksum")
     if replica.unopened:
@@ -103,22 +106,28 @@ def _wrong_markers(replica: Replica, evidence: PartitionEvidence) -> Iterator[st
         yield _count(len(lacked) - MARKERS_NAMED, "more marker is missing", "more markers are missing")
 
 
-def _epoch_damage(replica: Replica) -> Iterator[str]:
-    unknown = _epochs_forgotten(replica)
+def _epoch_damage(replica: Replica, evidence: PartitionEvidence) -> Iterator[str]:
+    unknown = [epoch for epoch, sure in _epochs_forgotten(replica, evidence) if sure]
     if unknown:
         yield f"its leader-epoch-checkpoint lacks {_epochs(unknown)}, so it answers followers wrongly"
     if replica.epoch_file.state in UNREAD_EPOCHS:
         yield "its leader-epoch-checkpoint cannot be read, so it may not start, or answers followers wrongly"
 
 
-def _epochs_forgotten(replica: Replica) -> list[int]:
-    """Epochs of its records that its broker does not know after its next start; nothing of a copy without its file."""
+def _epochs_forgotten(replica: Replica, evidence: PartitionEvidence) -> Iterator[tuple[int, bool]]:
+    """Epochs of its records that its broker does not know after its next start, and whether its file surely lost them.
+
+    Nothing is told of a copy without its file.
+    """
     if replica.epoch_file.state not in ("entries", "empty"):
-        return []
+        return
     known = {entry.epoch for entry in replica.loaded_chain}
     # Of a broker that ran the file may be newer than the log start on disk.
     oldest = replica.file_chain[0].epoch if replica.file_chain and replica.clean_shutdown is None else -1
-    return [entry.epoch for entry in replica.log_chain if entry.epoch not in known and entry.epoch > oldest]
+    for entry in replica.log_chain:
+        if entry.epoch not in known and entry.epoch > oldest:
+            runs = replica.runs_by_epoch.get(entry.epoch, ())
+            yield entry.epoch, not any(why_without_entry(replica, run, evidence) for run in runs)
 
 
 def _epochs(epochs: Sequence[int]) -> str:

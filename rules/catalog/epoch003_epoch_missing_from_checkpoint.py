@@ -9,13 +9,8 @@ from rules.evidence import PartitionEvidence, Replica
 from rules.facts.stretch import EpochRun
 from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
 from rules.protocol.versions import KafkaVersion
-from rules.replicas.starts import once_started_there
-from rules.replicas.without_entry import (
-    covered_from,
-    file_may_be_of_another_moment,
-    lies_before_the_file,
-    runs_without_entry,
-)
+from rules.replicas.starts import why_without_entry
+from rules.replicas.without_entry import covered_from, lies_before_the_file, rebuilt_without_zero, runs_without_entry
 from rules.rule import rule
 from rules.words import numbered
 
@@ -72,7 +67,6 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
     for replica in evidence.current:
         if replica.epoch_file.state in ("missing", "malformed", "unreadable"):
             continue
-        starts_move = any(other.log_start_offset > 0 for other in evidence.current)
         missing = runs_without_entry(replica)
         untold = "log-start-offset-checkpoint" in replica.untold
         if untold and (early := [run for run in missing if lies_before_the_file(replica, run)]):
@@ -84,16 +78,10 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
             )
         for run in missing:
             signature = _signature(replica, run, evidence.release_of(replica.broker), anew=evidence.epochs_used_twice)
-            doubt = None
-            if file_may_be_of_another_moment(replica, run, starts_move=starts_move):
-                doubt = "the file may be of another moment than the log"
-            elif lies_before_the_file(replica, run) and once_started_there(replica, evidence):
-                begins = replica.epoch_file.entries[0].start_offset
-                doubt = f"the file begins at {begins}; the log may have begun there before a crash brought older records back"
-            yield _violation(replica, run, signature, doubt)
+            yield _violation(replica, run, signature, why_without_entry(replica, run, evidence))
 
 
-def _violation(replica: Replica, run: EpochRun, signature: str, doubt: str | None) -> Violation:
+def _violation(replica: Replica, run: EpochRun, signature: str, doubt: str) -> Violation:
     file = replica.epoch_file
     start = max(run.start_offset, replica.log_start_offset)
     covered = covered_from(replica, run)
@@ -130,7 +118,7 @@ def _signature(replica: Replica, run: EpochRun, release: KafkaVersion | None, *,
         cause = "where leader epochs begin anew" if anew else "after its deletion"
         middle = f"the file begins in the middle of the log, as {cause}"
         zero = "; where only epoch 0 is gone, an unclean restart of 2.2 to 2.6.0 does so too (KAFKA-10432)"
-        fits = run.epoch == 0 and replica.log.epochs[0] is run and _may_be(release, (2, 2), (2, 6, 1))
+        fits = rebuilt_without_zero(replica) and run.epoch == 0 and _may_be(release, (2, 2), (2, 6, 1))
         return middle + (zero if fits else "")
     missing = "the file misses an epoch between those it knows"
     return missing + (", as after a power loss on 3.7 (KAFKA-16541)" if _may_be(release, (3, 7), (3, 8)) else "")

@@ -7,7 +7,7 @@ successor. Its log tells of an answer where the client has closed the connection
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, Literal
 
 from rules.asked_once import asked_once
 from rules.evidence import Moment, PartitionEvidence, translated
@@ -15,11 +15,15 @@ from rules.history.clocks import FAR, WANDER_MS, Clocks, estimated
 from rules.history.moments import ROLE_KINDS, succeeded
 from rules.history.statements import Produced, RoleTaken
 
+Lateness = Literal["", "perhaps", "likely"]
+"""Whether another may have led by then, or most likely did; empty of an answer that was given in time."""
 _LOADED: Final = ("log-loaded", "log-created")
 
 
-def late_answers(evidence: PartitionEvidence, epoch: int) -> Callable[[Produced], bool]:
+def late_answers(evidence: PartitionEvidence, epoch: int) -> Callable[[Produced], Lateness]:
     """Tells of answers in an epoch whether, by the clocks, another broker may have opened a newer one before them.
+
+    It most likely had where the clocks show it unless they stand apart by more than anything tells.
 
     One for all replicas shows that its leader still led: the followers had gone else. Whoever started again before it
     took a role had heard of no successor; it had to stand still and to die soon after.
@@ -27,15 +31,18 @@ def late_answers(evidence: PartitionEvidence, epoch: int) -> Callable[[Produced]
     clocks, led_until = evidence.replayed.clocks, _surely_led_until(evidence)
     newer = [opening for number, opening in evidence.openings.items() if number > epoch]
 
-    def is_late(answer: Produced) -> bool:
+    def lateness(answer: Produced) -> Lateness:
         at = answer.time
         if answer.acks == -1 or at is None or at <= led_until.get((epoch, answer.clock), -1):
-            return False
+            return ""
+        others = [opening for opening in newer if opening.broker != answer.witness]
+        if any(_likely(opening, answer, clocks) <= at for opening in others):
+            return "likely"
         died = _died(evidence.chronicle.told_by(answer.witness), at) if answer.witness is not None else False
-        others = (opening for opening in newer if opening.broker != answer.witness)
-        return any(_opened(opening, answer, clocks, likely=died) <= at for opening in others)
+        late = not died and any(_earliest(opening, answer, clocks) <= at for opening in others)
+        return "perhaps" if late else ""
 
-    return is_late
+    return lateness
 
 
 @asked_once
@@ -48,19 +55,22 @@ def _surely_led_until(evidence: PartitionEvidence) -> dict[tuple[int | None, str
     return until
 
 
-def _opened(opening: RoleTaken, answer: Produced, clocks: Clocks, *, likely: bool) -> int:
-    """When a broker may have opened an epoch, or most likely did, by the clock of an answer.
+def _likely(opening: RoleTaken, answer: Produced, clocks: Clocks) -> int:
+    """When a broker most likely opened an epoch, by the clock of an answer; one that was set back tells nothing.
 
-    Clocks that nothing keeps from showing the same are taken to do so, within a second. One set back tells nothing.
+    Clocks that nothing keeps from showing the same are taken to do so.
     """
-    at, source, target = opening.time or 0, opening.clock, answer.clock
-    earliest, _ = translated(at, source, target, clocks) or (-FAR, FAR)
-    if not likely and earliest > -FAR:
-        return earliest
     if opening.set_back or answer.set_back:
         return FAR
-    most = estimated(at, source, target, clocks)
-    return (at if most is None else most) - (0 if likely else 2 * WANDER_MS)
+    at = opening.time or 0
+    most = estimated(at, opening.clock, answer.clock, clocks)
+    return at if most is None else most
+
+
+def _earliest(opening: RoleTaken, answer: Produced, clocks: Clocks) -> int:
+    """When a broker may have opened an epoch, by the clock of an answer; a second sooner where nothing bounds it."""
+    earliest, _ = translated(opening.time or 0, opening.clock, answer.clock, clocks) or (-FAR, FAR)
+    return _likely(opening, answer, clocks) - 2 * WANDER_MS if earliest == -FAR else earliest
 
 
 def _died(own: Sequence[Moment], time: int) -> bool:

@@ -15,14 +15,18 @@ from rules.finding import FactValue
 from rules.history.moments import succeeded
 from rules.history.repetitions import begin_unseen, times_told
 from rules.history.statements import Produced, RoleTaken
-from rules.loss.after_succession import late_answers
+from rules.loss.after_succession import Lateness, late_answers
 from rules.loss.held_on import held_on, passed_over
 from rules.loss.last_answers import sent_again
 from rules.loss.unsettled import FIRST, Shown, Unsettled, of_answers, them
 from rules.replicas.deleted import deleted
 from rules.replicas.later import Later, latest_epoch
 
-_LATE: Final = ". Another broker may have led already when it answered, and the producer may no longer have waited"
+_LATE: Final[Mapping[Lateness, str]] = {
+    "": "",
+    "perhaps": ". Another broker may have led already when it answered, and the producer may no longer have waited",
+    "likely": ". By the clocks another broker led already when it answered, and the producer may have sent them again",
+}
 
 
 class Gone(Struct, frozen=True, kw_only=True):
@@ -32,12 +36,16 @@ class Gone(Struct, frozen=True, kw_only=True):
     answers: tuple[Produced, ...]
     start_offset: int
     end_offset: int
+    sure_end: int
+    """Up to where the last batch that was answered surely goes: what follows may be of others, not answered yet."""
     sure: bool
     """Whether nothing else can have become of them."""
     shown: tuple[Shown, ...]
     """Statements that it rests on."""
     facts: Mapping[str, FactValue]
     """What is told of it."""
+    late: Lateness = ""
+    """Whether a newer epoch may have been opened before them."""
     following: RoleTaken | None = None
     """The opening of the epoch that left them out; null where epochs have no order."""
 
@@ -159,16 +167,19 @@ def _gone(
     answers: Sequence[Produced],
     *,
     begun_unseen: bool,
-    late: bool,
+    late: Lateness,
 ) -> Gone:
     begun, last = min(answers, key=_offset), _offset(max(answers, key=_offset))
+    thinned = begun_unseen or any(m.left_out for m in answers)
+    by_one = [m.acks != -1 for m in answers if m.offset == last]
     first = max(_offset(begun), _begins(evidence, begun))
     opened = evidence.openings[epoch].offset if epoch in evidence.openings else None
     sure = all(_is_of(m, epoch) for m in answers)
     # Of an epoch that is not sure the boundaries may be another's.
     end = evidence.batch_end(last, epoch) if sure else last + 1
     cut_short = any(m.offset == last and m.end_offset is not None for m in answers)
-    ended = sure and evidence.ends_told(epoch, end) and not cut_short
+    alone = thinned or (evidence.chronicle.wait_for_all and all(by_one))
+    ended = sure and evidence.ends_told(epoch, end) and not cut_short and not (alone and end > last + 1)
     # The first answer that is told need not be the first that was given.
     lowest = min(first, max(opened or 0, following.offset or 0)) if begun_unseen else first
     return Gone(
@@ -176,10 +187,13 @@ def _gone(
         answers=tuple(answers),
         start_offset=first,
         end_offset=end,
+        sure_end=min(end, max(first, last) + 1) if alone else end,
         sure=not (following.doubtful or late),
+        late=late,
         shown=((answers[0], FIRST), (following, "the next leader opens its epoch")),
         facts={
             "leader": answers[0].witness,
+            "answered": "answered a producer for" if late else "acknowledged",
             "epoch": epoch,
             "latest_epoch": _latest(answers, epoch),
             "epochs": _epochs(answers, epoch),
@@ -188,7 +202,7 @@ def _gone(
             "acks": asked_for(answers),
             "successor": following.broker,
             "next_epoch": following.epoch,
-            "instead": _instead(evidence, following, first) + (_LATE if late else ""),
+            "instead": _instead(evidence, following, first) + _LATE[late],
             "answers": times_told(answers),
             "clock": following.clock,
             "time": following.time,

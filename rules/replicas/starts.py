@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from rules.evidence import PartitionEvidence
+from rules.facts.stretch import EpochRun
 from rules.history.moments import OF_SERVER_LOG
 from rules.history.statements import LogCut, LogEvent
 from rules.protocol.versions import parse_kafka_version
 from rules.replicas.deleted import deleted
 from rules.replicas.replica import Replica
+from rules.replicas.without_entry import file_may_be_of_another_moment, lies_before_the_file
 
 _TELLS_OF_STARTS: Final = (0, 11)
 """Since then a broker prints every move of a log start."""
@@ -107,3 +109,14 @@ def once_started_there(replica: Replica, evidence: PartitionEvidence) -> bool:
         return True
     speaks = any(moment.kind in OF_SERVER_LOG for moment in evidence.chronicle.told_by(replica.broker))
     return not others and not speaks
+
+
+def why_without_entry(replica: Replica, run: EpochRun, evidence: PartitionEvidence) -> str:
+    """What else explains that the epoch file gives batches no epoch; empty where the file has lost it for sure."""
+    starts_move = any(other.log_start_offset > 0 for other in evidence.current)
+    if file_may_be_of_another_moment(replica, run, starts_move=starts_move):
+        return "the file may be of another moment than the log"
+    if lies_before_the_file(replica, run) and once_started_there(replica, evidence):
+        begins = replica.epoch_file.entries[0].start_offset
+        return f"the file begins at {begins}; the log may have begun there before a crash brought older records back"
+    return ""

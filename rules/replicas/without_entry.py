@@ -26,6 +26,17 @@ def lies_before_the_file(replica: Replica, run: EpochRun) -> bool:
     return bool(entries) and run.start_offset < entries[0].start_offset and run.epoch <= entries[0].epoch
 
 
+def rebuilt_without_zero(replica: Replica) -> bool:
+    """Whether the file is as recovery makes it from batches where it takes epoch 0 for none: the next epoch begins it.
+
+    A file that was cut where the log start moved to begins in the middle of an epoch's batches.
+    """
+    runs, entries = replica.log.epochs, replica.epoch_file.entries
+    if not entries or len(runs) < 2 or runs[0].epoch != 0 or runs[0].end_offset <= replica.log_start_offset:  # noqa: PLR2004
+        return False
+    return (entries[0].epoch, entries[0].start_offset) == (runs[1].epoch, runs[1].start_offset)
+
+
 def covered_from(replica: Replica, run: EpochRun) -> int:
     """From where on the file gives the run's batches their epoch: their end, where it does not."""
     return min((e.start_offset for e in replica.epoch_file.entries if e.epoch == run.epoch), default=run.end_offset)

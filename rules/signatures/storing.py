@@ -7,19 +7,19 @@ from typing import Final
 
 from rules.evidence import PartitionEvidence, Replica, Span, same_topic
 from rules.finding import Exhibit, Severity
+from rules.replicas.starts import why_without_entry
+from rules.replicas.without_entry import rebuilt_without_zero
 from rules.signatures.signature import Hit, Signature
 
 
 def _epoch_zero_forgotten(evidence: PartitionEvidence) -> Iterator[Hit]:
     for replica in evidence.current:
         entries, runs = replica.epoch_file.entries, replica.log.epochs
-        if not entries or not runs or runs[0].epoch != 0 or runs[0].end_offset <= replica.log_start_offset:
-            continue
-        if min(entry.epoch for entry in entries) == 1 and entries[0].start_offset >= runs[0].end_offset:
+        if rebuilt_without_zero(replica) and not why_without_entry(replica, runs[0], evidence):
             yield Hit(
                 broker=replica.broker,
-                says=f"broker {replica.broker} holds records of epoch 0, its epoch file begins with epoch 1: recovery"
-                " leaves epoch 0 out",
+                says=f"broker {replica.broker} holds records of epoch 0, its epoch file begins with epoch"
+                f" {entries[0].epoch}: recovery leaves epoch 0 out",
                 exhibits=(
                     Exhibit(span=entries[0].span, role="the first entry"),
                     Exhibit(span=runs[0].first, role="the first batch of epoch 0"),

@@ -26,13 +26,15 @@ def found(rule: str, partition: int, brokers: tuple[int, ...], **facts: str | in
     )  # fmt: skip
 
 
-def lost(start: int, end: int, records: int | None, *, restored: bool = False) -> Loss:
+def lost(
+    start: int, end: int, records: int | None, *, restored: bool = False, by: int | None = 2, in_epoch: int | None = 1
+) -> Loss:
     committed = Portion(
         worth="committed", start_offset=start, end_offset=end, records=records, bytes=100,
         records_at_least=records or 3, bytes_at_least=100,
     )  # fmt: skip
     return Loss(
-        epoch=0, leader=1, next_epoch=1, next_leader=2, start_offset=start, end_offset=end, end_at_most=end,
+        epoch=0, leader=1, next_epoch=in_epoch, next_leader=by, start_offset=start, end_offset=end, end_at_most=end,
         end_known=True, searched=(1, 2), committed_end=end, acknowledged_end=end, answers=0, answers_known=True,
         first_time=None, last_time=None, clock=None, reused_end=start, survivors=(), restored=restored,
         restored_seen=True, because="it says so", portions=(committed,),
@@ -41,7 +43,8 @@ def lost(start: int, end: int, records: int | None, *, restored: bool = False) -
 
 def test_unclean_elections_of_one_event_are_one_incident() -> None:
     findings = [elected(0, 1000), elected(1, 1000 + ONE_EVENT_MS, broker=3), found("LEAD001", 1, (3,), epoch=1)]
-    (incident,) = group(findings, {}, BEARINGS, {("c", "t", 0): [lost(10, 20, 10)], ("c", "t", 1): [lost(5, 35, 30)]})
+    own = {("c", "t", 0): [lost(10, 20, 10)], ("c", "t", 1): [lost(5, 35, 30, by=3)]}
+    (incident,) = group(findings, {}, BEARINGS, own)
     assert (incident.scope, incident.partitions, incident.brokers) == ("cluster", 2, (2, 3))
     assert incident.places == (("c", "t", 0), ("c", "t", 1))
     assert sorted(incident.findings) == sorted(finding.id for finding in findings)
@@ -53,6 +56,25 @@ def test_unclean_elections_of_one_event_are_one_incident() -> None:
         losses=2, offsets=40, committed=40, acknowledged=0, possibly_acknowledged=0, never_committed=0, records=40,
         bytes=200, records_at_least=40, bytes_at_least=200, ends_known=True,
     )  # fmt: skip
+
+
+ELECTED = "Broker 2 was elected from outside the in-sync replicas."
+
+
+@pytest.mark.parametrize(
+    ("others", "told"),
+    [
+        ([lost(30, 35, 5, by=3, in_epoch=2)], f"{ELECTED} Broker 3 began to lead without the rest."),
+        ([lost(30, 35, 5, by=None, in_epoch=2)], f"{ELECTED} A later leader began to lead without the rest."),
+        ([lost(30, 35, 5, in_epoch=None)], f"{ELECTED} No replica here holds the rest, though they were written."),
+        ([lost(30, 35, 5, by=3, restored=True)], ELECTED),
+        ([], ELECTED),  # broker 3's election cost nothing, so it is not named as a cause
+    ],
+)
+def test_of_an_event_only_those_are_named_without_whom_nothing_would_be_lost(others: list[Loss], told: str) -> None:
+    own = {("c", "t", 0): [lost(10, 20, 10)], ("c", "t", 1): others}
+    (incident,) = group([elected(0, 1000), elected(1, 1000, broker=3)], {}, BEARINGS, own)
+    assert incident.title.partition(". ")[2] == told
 
 
 NEXT_LACKED_THEM = "Broker 2 led before, and the next leader did not have them."
