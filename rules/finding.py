@@ -69,6 +69,8 @@ class Undecided(Struct, frozen=True, kw_only=True):
     brokers: tuple[int, ...] = ()
     start_offset: int | None = None
     end_offset: int | None = None
+    epoch: int | None = None
+    """The one epoch whose records it is about, where it is of one."""
     blocking: bool = True
     """Whether the whole verdict becomes unknown: the rule might well be violated, rather than merely not apply."""
     asked_at_level: str | None = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from rules.advice import Advice
 from rules.availability.account import Availability
 from rules.counterfactual import Counterfactual
+from rules.finding import Finding
 from rules.history.clocks import ClockOffset
 from rules.history.milestones import Milestone
 from rules.loss.incurred import Loss
@@ -51,6 +52,16 @@ class PlacedHistory:
     drawn: tuple[DrawnHistory, ...] = ()
     unbilled: tuple[Unbilled, ...] = ()
     """What findings tell is gone, of which no bill can be made."""
+
+    def bills_all_of(self, finding: Finding) -> bool:
+        """Whether a loss for good holds all that a finding is about, records of one epoch, or else of one leader."""
+        place, epoch = (finding.cluster_id, finding.topic, finding.partition), finding.values().get("epoch")
+        start, end = finding.start_offset, finding.end_offset
+        if place != (self.cluster_id, self.topic, self.partition) or start is None or end is None:
+            return False
+        own = (loss for loss in self.losses if loss.matters and not loss.restored and loss.start_offset <= start < end)
+        held = [loss for loss in own if end <= loss.end_offset]
+        return any(loss.leader in finding.brokers if epoch is None else loss.epoch == epoch for loss in held)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,13 +35,13 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     Records whose producers were answered without error are not in the log. That is the last leader's log where its
     disk is at hand, else the next leader's. The range runs from the first such record to the end of the last such
     batch. That end is the next batch boundary of the epoch that an answer, a fetch or the old leader's log end
-    tells. With acks=1, where others wait for all replicas, the last batch counts its first record. Not all records in
-    between need have been answered; of a thinned log some before may have been as well. A broker that logs a request
-    twice found its connection closed: nobody heard the answer. With acks=1 it is likely where another may have led by
-    then: the producer may no longer have waited. It is possible where by the clocks another did: the producer may have
-    sent its records again. Where leader epochs began anew, one of two things is proved. No log here holds records of
-    the epoch in which the broker answered, or one counts another epoch's as committed there. It is likely where only
-    its leader's epoch file tells where the epoch opened that left them out.
+    tells. Not all records behind the first need have been answered, where others wait for all replicas. Of a thinned
+    log some before may have been as well. A broker that logs a request twice found its connection closed: nobody heard
+    the answer. With acks=1 it is likely where another may have led by then: the producer may no longer have waited. It
+    is possible where by the clocks another did: the producer may have sent its records again. Where leader epochs began
+    anew, one of two things is proved. No log here holds records of the epoch in which the broker answered, or one
+    counts another epoch's as committed there. It is likely where only its leader's epoch file tells where the epoch
+    opened that left them out.
 
     Undecided when
     --------------
@@ -80,7 +80,7 @@ def _gone(found: Gone) -> Violation:
     return Violation(
         brokers=() if found.leader is None else (found.leader,),
         start_offset=found.start_offset,
-        end_offset=found.sure_end,
+        end_offset=found.end_offset,
         confidence="possible" if found.late == "likely" else "certain" if found.sure else "likely",
         severity=Severity.CRITICAL if found.for_all else Severity.MEDIUM if found.late == "likely" else Severity.HIGH,
         facts=found.facts,
@@ -95,6 +95,7 @@ def _unsettled(found: Unsettled) -> Undecided:
         brokers=() if found.broker is None else (found.broker,),
         start_offset=found.start_offset,
         end_offset=found.end_offset,
+        epoch=found.epoch,
         blocking=found.blocking,
         exhibits=tuple(Exhibit(span=moment.span, role=role) for moment, role in found.shown),
     )

@@ -42,7 +42,8 @@ def finding(rule: Rule, said: Violation, place: Subject, sketch: str = "") -> Fi
 
 def doubt(rule: Rule, said: Undecided, place: Subject) -> Finding:
     """A question that keeps the verdict open."""
-    facts = {"reason": said.reason, "missing": said.missing, "subject": said.reason}
+    facts: dict[str, FactValue] = {"reason": said.reason, "missing": said.missing, "subject": said.reason}
+    facts |= {} if said.epoch is None else {"epoch": said.epoch}
     message = f"Undecided: {said.reason}. Add {said.missing}."
     return replace(_told(rule, said, place, message=message, facts=facts), blocking=True)
 

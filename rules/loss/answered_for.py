@@ -147,6 +147,7 @@ def _perhaps_answered(evidence: PartitionEvidence, *, by_one: bool) -> Iterator[
                 missing=would_tell(asked, "a record of what its producers were told"),
                 start_offset=part[0],
                 end_offset=part[1],
+                epoch=stretch.epoch,
                 shown=() if opening is None else ((opening, "the next leader opens its epoch"),),
                 blocking=by_one or missing or end_unseen,
             )

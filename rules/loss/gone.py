@@ -36,8 +36,6 @@ class Gone(Struct, frozen=True, kw_only=True):
     answers: tuple[Produced, ...]
     start_offset: int
     end_offset: int
-    sure_end: int
-    """Up to where the last batch that was answered surely goes: what follows may be of others, not answered yet."""
     sure: bool
     """Whether nothing else can have become of them."""
     shown: tuple[Shown, ...]
@@ -170,16 +168,17 @@ def _gone(
     late: Lateness,
 ) -> Gone:
     begun, last = min(answers, key=_offset), _offset(max(answers, key=_offset))
-    thinned = begun_unseen or any(m.left_out for m in answers)
-    by_one = [m.acks != -1 for m in answers if m.offset == last]
     first = max(_offset(begun), _begins(evidence, begun))
     opened = evidence.openings[epoch].offset if epoch in evidence.openings else None
     sure = all(_is_of(m, epoch) for m in answers)
     # Of an epoch that is not sure the boundaries may be another's.
     end = evidence.batch_end(last, epoch) if sure else last + 1
     cut_short = any(m.offset == last and m.end_offset is not None for m in answers)
-    alone = thinned or (evidence.chronicle.wait_for_all and all(by_one))
-    ended = sure and evidence.ends_told(epoch, end) and not cut_short and not (alone and end > last + 1)
+    ended = sure and evidence.ends_told(epoch, end) and not cut_short
+    # Records behind their first ones may not have been answered, as of producers that wait for all replicas.
+    others = begun_unseen or evidence.chronicle.wait_for_all or any(m.left_out for m in answers)
+    by_one = all(m.acks != -1 for m in answers)
+    with_gaps = by_one and others and end - first > len({_offset(m) for m in answers})
     # The first answer that is told need not be the first that was given.
     lowest = min(first, max(opened or 0, following.offset or 0)) if begun_unseen else first
     return Gone(
@@ -187,7 +186,6 @@ def _gone(
         answers=tuple(answers),
         start_offset=first,
         end_offset=end,
-        sure_end=min(end, max(first, last) + 1) if alone else end,
         sure=not (following.doubtful or late),
         late=late,
         shown=((answers[0], FIRST), (following, "the next leader opens its epoch")),
@@ -197,7 +195,7 @@ def _gone(
             "epoch": epoch,
             "latest_epoch": _latest(answers, epoch),
             "epochs": _epochs(answers, epoch),
-            "more": _more(evidence, answers, lowest if lowest < first else None, ended=ended),
+            "more": _more(last, lowest if lowest < first else None, ended=ended, with_gaps=with_gaps),
             "perhaps_from": lowest,
             "acks": asked_for(answers),
             "successor": following.broker,
@@ -221,11 +219,9 @@ def _epochs(answers: Sequence[Produced], epoch: int) -> str:
     return f"an epoch from {epoch} to {latest}"
 
 
-def _more(evidence: PartitionEvidence, answers: Sequence[Produced], lowest: int | None, *, ended: bool) -> str:
+def _more(last: int, lowest: int | None, *, ended: bool, with_gaps: bool) -> str:
     """What else may have been acknowledged: between the answers, before the first that is told, behind the last."""
-    # Records between them may be of producers that wait for all replicas, and were not answered.
-    with_gaps = len(answers) > 1 and all(m.acks != -1 for m in answers) and evidence.chronicle.wait_for_all
-    told = "" if ended else f" and the rest of the batch at offset {max(map(_offset, answers))}"
+    told = "" if ended else f" and the rest of the batch at offset {last}"
     told += ", perhaps not all of them" if with_gaps else ""
     return told + ("" if lowest is None else f", and perhaps more from {lowest} on")
 

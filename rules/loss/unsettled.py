@@ -25,6 +25,8 @@ class Unsettled(Struct, frozen=True, kw_only=True):
     missing: str
     start_offset: int | None = None
     end_offset: int | None = None
+    epoch: int | None = None
+    """The one epoch whose records it is about, where it is of one."""
     shown: tuple[Shown, ...] = ()
     """Statements that the question rests on."""
     blocking: bool = True
@@ -41,6 +43,7 @@ def of_answers(
         missing=missing,
         start_offset=start,
         end_offset=end,
+        epoch=epoch,
         shown=((first, FIRST), *more),
     )
 

@@ -97,7 +97,6 @@ def _not_held(
         answers=answers,
         start_offset=first,
         end_offset=end,
-        sure_end=end,
         # One file of its broker's log tells the role before the answers and the next, or a log bears it out.
         sure=reign.told_throughout or not held.isdisjoint(reign.lead),
         shown=((answers[0], FIRST), (reign.opening, "the role in which it was given")),

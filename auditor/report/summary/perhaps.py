@@ -72,19 +72,8 @@ def perhaps_lost(report: AuditReport) -> tuple[Finding, ...]:
 
 def _asks(finding: Finding, report: AuditReport) -> bool:
     """Whether it is open if records are lost, and not only what lost ones were worth, which their bill tells."""
-    return finding.blocking and report.bearing(finding).records is not None and not _counted_lost(finding, report)
-
-
-def _counted_lost(finding: Finding, report: AuditReport) -> bool:
-    """Whether a bill counts all of these offsets as lost for good since the same leader's time."""
-    start, end = finding.start_offset, finding.end_offset
-    return (start is not None and end is not None and start < end) and any(
-        loss.matters and not loss.restored and loss.start_offset <= start and end <= loss.end_offset
-        for history in report.histories
-        if (history.cluster_id, history.topic, history.partition) == _place(finding)
-        for loss in history.losses
-        if loss.leader in finding.brokers
-    )
+    asks = finding.blocking and report.bearing(finding).records is not None
+    return asks and not any(h.bills_all_of(finding) for h in report.histories)
 
 
 def _uncounted(finding: Finding, report: AuditReport, left_out: Container[object]) -> bool:
