@@ -29,6 +29,7 @@ from auditor.report.named_places import PLACES_TOLD, listed, told_places
 from auditor.report.plain import plain
 from auditor.report.sheet import Sheet, counted
 from auditor.report.unbilled import sentence as in_words
+from auditor.report.worths import at_least_and_most
 from rules.finding import capital, offsets_told
 from rules.words import any_of, numbered
 
@@ -222,9 +223,11 @@ def _stretch(stretch: Stretch) -> str:
         return f"{what}, all committed"
     if stretch.committed_end > stretch.start_offset:
         return f"{what} ({offsets_told(stretch.start_offset, stretch.committed_end)} committed)"
+    counted = ", which its broker counts as committed" if stretch.counted_end > stretch.start_offset else ""
     if stretch.acknowledged_end > stretch.start_offset:
-        return f"{what} (at least {offsets_told(stretch.start_offset, stretch.acknowledged_end)} acknowledged)"
-    return f"{what}, not known to be acknowledged"
+        told = at_least_and_most(stretch.acknowledged, stretch.start_offset, stretch.acknowledged_end)
+        return f"{what} (acknowledged {told}){counted}"
+    return f"{what}, not known to be acknowledged{counted}"
 
 
 def _of_epoch(epoch: int) -> str:

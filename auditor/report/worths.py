@@ -57,6 +57,14 @@ def acknowledged(loss: Loss) -> str:
     return _sure_and_perhaps(spans(sure), spans(perhaps))
 
 
+def at_least_and_most(sure: Ranges, start: int, end: int) -> str:
+    """Which offsets surely are, and from where up to where others may be as well."""
+    told, most = spans(sure), span(start, end)
+    if told == most:
+        return told
+    return f"{told} at least, {most} at most" if sure else f"{most} at most"
+
+
 def acknowledged_in_all(losses: Sequence[Loss]) -> str:
     """The same of several losses, counted."""
     portions = [portion for loss in losses for portion in loss.portions]

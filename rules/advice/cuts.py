@@ -8,9 +8,11 @@ from typing import Final, Literal
 from msgspec.structs import replace
 
 from rules.advice.model import OwedCut, Stretch
+from rules.chronicle.extents import Extents
 from rules.counterfactual import as_run, rule_run_by
-from rules.evidence import PartitionEvidence, Replica
+from rules.evidence import PartitionEvidence, Replica, epoch_held
 from rules.loss.accounts import accounts
+from rules.loss.incurred import by_worth, losses
 from rules.protocol import replica as protocol
 from rules.protocol.epochs import assign
 from rules.protocol.offsets import Epoch, without
@@ -114,14 +116,38 @@ def _gone(follower: Replica, leader: Replica, cut_to: int, evidence: PartitionEv
 def stretch_of(replica: Replica, epoch: int, start: int, end: int, evidence: PartitionEvidence) -> Stretch:
     """A stretch with what anybody was told of it: of its epoch's records, or by the replica's own high watermark."""
     account = accounts(evidence)
-    mark = start if replica.high_watermark is None else min(end, replica.high_watermark.offset)
+    mark = start if replica.high_watermark is None else max(start, min(end, replica.high_watermark.offset))
+    own = mark if _of_its_own_records(replica, epoch, start, mark, evidence) else start
+    committed_end = max(account.committed_end(epoch, start, end), own)
+    told = by_worth(evidence, epoch, (start, end, committed_end), account.answers(epoch, start, end))
+    sure = Extents.of((p.start_offset, p.end_offset) for p in told if p.worth in ("committed", "acknowledged"))
     return Stretch(
         epoch=epoch,
         start_offset=start,
         end_offset=end,
-        committed_end=max(account.committed_end(epoch, start, end), mark),
-        acknowledged_end=account.acknowledged_end(epoch, start, end, account.answers(epoch, start, end)),
+        committed_end=committed_end,
+        acknowledged_end=max((p.end_offset for p in told if p.worth != "never committed"), default=start),
+        counted_end=mark,
+        acknowledged=tuple(sure.parts),
     )
+
+
+def _of_its_own_records(replica: Replica, epoch: int, start: int, mark: int, evidence: PartitionEvidence) -> bool:
+    """Whether a high watermark on disk tells of records below it: one that rose in a later epoch is of that leader's.
+
+    That leader did not have them where a bill says so, or where another log holds others there and may be the leader's.
+    """
+    claim = replica.high_watermark
+    learnt = None if claim is None or mark <= start else epoch_held(replica, claim.offset - 1)
+    if learnt is None or learnt <= epoch:
+        return True
+    billed = (loss for loss in losses(evidence) if loss.epoch == epoch and not loss.restored)
+    if any(loss.start_offset < mark and start < loss.end_offset for loss in billed):
+        return False
+    if replica is evidence.leader_at_the_end:
+        return True
+    apart = (d for d in evidence.differences if replica in (d.left, d.right))
+    return not any(d.start_offset < mark and start < d.end_offset for d in apart)
 
 
 def held_alike(other: Replica, replica: Replica, epoch: int, evidence: PartitionEvidence) -> list[tuple[int, int]]:
@@ -146,5 +172,7 @@ def merged(stretches: Iterable[Stretch]) -> tuple[Stretch, ...]:
             end_offset=max(before.end_offset, stretch.end_offset),
             committed_end=max(before.committed_end, stretch.committed_end if stretch.told_of else 0),
             acknowledged_end=max(before.acknowledged_end, stretch.acknowledged_end if stretch.told_of else 0),
+            counted_end=max(before.counted_end, stretch.counted_end if stretch.told_of else 0),
+            acknowledged=tuple(Extents.of([*before.acknowledged, *stretch.acknowledged]).parts),
         )
     return tuple(found)

@@ -23,21 +23,21 @@ class Stretch:
     committed_end: int
     """Offsets from the start up to here were certainly committed."""
     acknowledged_end: int
-    """Offsets up to here were answered to producers; the last batch counts its first record."""
+    """Offsets up to here were answered to producers, or may have been: those of batches of unknown ends as well."""
+    counted_end: int = 0
+    """Offsets up to here lie below their broker's high watermark, which may have risen for others' records there."""
+    acknowledged: tuple[tuple[int, int], ...] = ()
+    """Ranges, first and past the last offset, of which somebody was surely told that they are written."""
 
     @property
     def told_of(self) -> bool:
-        """Whether anybody was told that something of it was written."""
-        return self._told_end > self.start_offset
+        """Whether anybody was told that something of it was written, or may have been."""
+        return max(self.committed_end, self.acknowledged_end, self.counted_end) > self.start_offset
 
     @property
     def all_told_of(self) -> bool:
-        """Whether somebody was told so of every record of it."""
-        return self._told_end >= self.end_offset
-
-    @property
-    def _told_end(self) -> int:
-        return max(self.committed_end, self.acknowledged_end)
+        """Whether somebody was surely told so of every record of it."""
+        return self.acknowledged == ((self.start_offset, self.end_offset),)
 
 
 def worth_of(stretches: Sequence[Stretch]) -> str:
@@ -46,7 +46,11 @@ def worth_of(stretches: Sequence[Stretch]) -> str:
         return "committed records"
     if all(stretch.all_told_of for stretch in stretches):
         return "acknowledged records"
-    return "records, some of them acknowledged"
+    if any(stretch.committed_end > stretch.start_offset for stretch in stretches):
+        return "records, some of them committed"
+    if any(stretch.acknowledged for stretch in stretches):
+        return "records, some of them acknowledged"
+    return "records that may have been acknowledged"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,7 @@ from rules.loss.worth import Contents, LostClient, Portion, ToldProducers, clien
 from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.replicas.remote import RemoteCopy
 from rules.replicas.unread_copies import owners
+from rules.zoom.aftermath import CopyRead
 
 SMALLEST_RECORD: Final = 7
 """Bytes of a record of format 2 without key, value and headers."""
@@ -150,7 +151,7 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
     answers = [] if part.older else account.answers(epoch, start, end, lambda answer: _in_time(answer, part))
     times = [m.clock_time for m in answers if m.clock_time is not None]
     standing = _survivors(evidence, part)
-    read = [c for c in evidence.aftermath if c.lost_epoch == epoch and start <= c.start_offset < end]
+    read = _copies_read(evidence, epoch, start, end)
     reused_end = min(end, _reused(evidence, part))
     known = not account.left_out(epoch, answers)
     last = None if evidence.ends_told(epoch, end) else next((m for m in answers if m.offset == end - 1), None)
@@ -179,13 +180,7 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
         restored_seen=bool(evidence.leaders_at_the_end),
         because=part.because,
         unread=() if part.held_by_none else unread(evidence, part),
-        portions=portions(
-            (start, end),
-            committed_end,
-            _told(evidence, epoch, answers, whole=known),
-            read,
-            dense=not (evidence.compacted or part.older),
-        ),
+        portions=by_worth(evidence, epoch, (start, end, committed_end), answers, dense=not part.older),
         contents=contents(read),
         clients=clients(answers),
         readers=readers(account.consumed(epoch), epoch, part.leader, start, end),
@@ -194,6 +189,25 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
         remote=tuple(copy for copy in evidence.remote_copies if copy.within(epoch, start, end)),
         reused_epochs=tuple(sorted({run.epoch for run in _others_there(evidence, part, reused_end)})),
     )
+
+
+def by_worth(
+    evidence: PartitionEvidence,
+    epoch: int,
+    stretch: tuple[int, int, int],
+    answers: Sequence[Produced],
+    *,
+    dense: bool = True,
+) -> tuple[Portion, ...]:
+    """Records of an epoch, from a start to an end, in parts by who was told of them; the third is how far all knew."""
+    start, end, committed_end = stretch
+    told = _told(evidence, epoch, answers, whole=not accounts(evidence).left_out(epoch, answers))
+    read = _copies_read(evidence, epoch, start, end)
+    return portions((start, end), committed_end, told, read, dense=dense and not evidence.compacted)
+
+
+def _copies_read(evidence: PartitionEvidence, epoch: int, start: int, end: int) -> list[CopyRead]:
+    return [c for c in evidence.aftermath if c.lost_epoch == epoch and start <= c.start_offset < end]
 
 
 def _told(evidence: PartitionEvidence, epoch: int, answers: Sequence[Produced], *, whole: bool) -> ToldProducers:
