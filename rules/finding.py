@@ -225,6 +225,11 @@ def sentences(words: str) -> str:
     return " ".join(_sentence(clause) for clause in told if clause)
 
 
+def question_told(reason: str, missing: str) -> str:
+    """An open question and what would decide it, as sentences, whether or not the reason ends as one."""
+    return f"{reason.removesuffix('.')}. Add {missing.removesuffix('.')}."
+
+
 def with_last_offsets(words: str) -> str:
     """Half-open ranges in words as people say them: records [100, 150) are records 100–149, one is record 100."""
     return _RANGE.sub(_range, words)

@@ -30,7 +30,7 @@ from auditor.report.plain import plain
 from auditor.report.sheet import Sheet, counted
 from auditor.report.unbilled import sentence as in_words
 from auditor.report.worths import at_least_and_most
-from rules.finding import capital, offsets_told
+from rules.finding import capital, offsets_told, question_told
 from rules.words import any_of, numbered
 
 SCHEMA_VERSION: Final = 1
@@ -86,7 +86,7 @@ def _open(verdict: str, perhaps: Sequence[str]) -> Iterator[str]:
 def _unread(absent: Sequence[AbsentLogs], untold: Sequence[UndecidedLine]) -> Iterator[str]:
     """What nothing could be said of, and what was not read."""
     for point in untold:
-        words = f"In {told_places(point.places)}: {point.reason}. Add {point.missing}."
+        words = question_told(f"In {told_places(point.places)}: {point.reason}", point.missing)
         yield from _said(words, 0)
     for logs in absent:
         yield from _said(f"{logs.words}.", 0)
@@ -138,7 +138,7 @@ def _partition(placed: PlacedAdvice) -> Iterator[str]:
     yield from (line for each in advice.unbilled for line in _said(f"LOST: {in_words(each, place)}", 2))
     for each in advice.nowhere:
         offsets = offsets_told(each.start_offset, each.end_offset)
-        told = f"PERHAPS LOST: no copy here holds {place} {offsets}. {capital(each.doubt)}. Add {each.missing}."
+        told = question_told(f"PERHAPS LOST: no copy here holds {place} {offsets}. {capital(each.doubt)}", each.missing)
         yield from _said(told, 2) if each.doubt else ()
     yield from _candidates(advice)
     yield from _before(placed)

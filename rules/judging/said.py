@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from rules.finding import FactValue, Finding, Severity, Undecided, Violation, named_facts, with_last_offsets
+from rules.finding import (
+    FactValue,
+    Finding,
+    Severity,
+    Undecided,
+    Violation,
+    named_facts,
+    question_told,
+    with_last_offsets,
+)
 from rules.judging.giving_up import failed
 from rules.judging.spoken import spoken
 from rules.rule import Rule
@@ -44,7 +53,7 @@ def doubt(rule: Rule, said: Undecided, place: Subject) -> Finding:
     """A question that keeps the verdict open."""
     facts: dict[str, FactValue] = {"reason": said.reason, "missing": said.missing, "subject": said.reason}
     facts |= {} if said.epoch is None else {"epoch": said.epoch}
-    message = f"Undecided: {said.reason}. Add {said.missing}."
+    message = f"Undecided: {question_told(said.reason, said.missing)}"
     return replace(_told(rule, said, place, message=message, facts=facts), blocking=True)
 
 

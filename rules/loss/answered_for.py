@@ -58,10 +58,11 @@ def _of_no_known_place(evidence: PartitionEvidence) -> Iterator[Unsettled]:
         words = f"no log tells at which offsets the epochs {asked}"
         missing = would_tell(Silence(broker=last if known else broker, log="roles"))
         if gone:
-            between = f"between {min(gone)} and {max(gone)}"
+            one = min(gone) == max(gone)
+            what = f"a record at {min(gone)}" if one else f"records between {min(gone)} and {max(gone)}"
             yield Unsettled(
                 broker=broker,
-                words=f"{words}. Records that it acknowledged, {between}, are not in the log that leads",
+                words=f"{words}. It acknowledged {what} that the log that leads does not hold",
                 missing=missing,
                 start_offset=min(gone),
                 end_offset=max(gone) + 1,

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from auditor.report.alike import AlikePoints, alike_points
 from auditor.report.model import AuditReport, Coverage, RefusalLine
 from auditor.report.sheet import counted, size
-from rules.finding import capital
+from rules.finding import capital, question_told
 from rules.words import numbered
 
 Kind = Literal["stopped", "brokers", "replicas", "unread", "question", "logs", "names", "deeper"]
@@ -104,7 +104,7 @@ def question(alike: AlikePoints) -> str:
     rules = ", ".join(alike.rules)
     head = f"{rules} not checked in {alike.words}" if rules else f"Open in {alike.words}"
     reason = f": {alike.first.reason}" if alike.points == 1 else f". {capital(alike.first.reason)}"
-    return f"{head}{reason}. Add {alike.first.missing}."
+    return question_told(f"{head}{reason}", alike.first.missing)
 
 
 def _logs(coverage: Coverage) -> Iterator[Unseen]:
