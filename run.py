@@ -37,8 +37,9 @@ REPORT_TAIL_LINES = 25
 USAGE = """\
 usage: python3 run.py COMMAND [ARGUMENT…]
 
-  audit DUMP…     audit a dump: what happened on these disks; also postmortem, advise, timeline, salvage, show,
-                  quality, simulate, rules, explain and doctor: see `python3 run.py --help`
+  audit DUMP…     audit a dump: what happened on these disks; also postmortem, advise, timeline, find, salvage, show,
+                  bundle, diff, quality, simulate, rules, explain, collect-script and doctor: see
+                  `python3 run.py --help`
   test [ARG…]     run the tests: fast ones, then Spark's, then those against Kafka's own code; ARGs go to pytest
                   (spread over the cores; -n 0 keeps them in one process)
   lint            style, types and architecture

@@ -72,6 +72,12 @@ def _thresholds(policy: Policy) -> Iterator[ThresholdSet]:
         yield ThresholdSet(rule=told.rule, name=told.name, unit=own.unit, value=told.value, default=own.default)
 
 
+def require_baseline(config: AuditConfig) -> None:
+    """Refuse a baseline that is no report before anything is read: a long audit must not end with that."""
+    if config.baseline:
+        _fingerprints(Path(config.baseline), config.named("baseline"))
+
+
 def counted(findings: Iterable[Finding], outcome: PolicyOutcome | None) -> tuple[Finding, ...]:
     """The findings that may make the run fail: a question that is silenced stays open."""
     if outcome is None:

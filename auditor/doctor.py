@@ -155,7 +155,9 @@ def check_cores(count: int) -> Check:
 def check_cache(folder: Path) -> Check:
     """Where compiled kernels, the Java wrapper and archives for executors are kept between runs."""
     if is_writable(folder):
-        return Check(name="Cache", found=str(folder))
+        given = os.environ.get("XDG_CACHE_HOME", "")
+        ignored = f" (XDG_CACHE_HOME is ignored, for {given} is a relative path)"
+        return Check(name="Cache", found=f"{folder}{ignored * bool(given and not Path(given).is_absolute())}")
     advice = f"Kept in {tempfile.gettempdir()} for each run anew: slower. Set XDG_CACHE_HOME to a writable folder."
     return Check(name="Cache", found=f"{folder} cannot be written", condition="weak", advice=advice)
 

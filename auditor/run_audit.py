@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from auditor.apply_policy import require_baseline
 from auditor.archives import at_hand
 from auditor.audit import audit
 from auditor.config import AuditConfig, merge
@@ -27,6 +28,7 @@ PIPED_COLUMNS = 100
 def run_audit(dumps: Sequence[Path], config: AuditConfig) -> int:
     """Audit and tell; the exit code."""
     require_reports(config)
+    require_baseline(config)
     with at_hand(dumps, quiet=config.quiet) as here:
         return _audit_and_tell(here.folders, gather(here.folders, here.archives), config)
 

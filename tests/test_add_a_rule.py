@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from auditor.config import ConfigError
+from auditor.rule_reference import pages
+from parsers.broker_log import EVENTS
 from rules.catalog import RULES
 from rules.judging.judge import judge
 from rules.rule import Rule
@@ -48,6 +51,22 @@ def test_the_example_fires_on_its_violation_and_on_its_lawful_twin_it_is_asked_a
     lawful = judged(example, example.page.upheld)
     assert [point.reason for point in lawful.undecided if point.rule == example.id] == []
     assert [found.message for found in lawful.findings if found.rule == example.id] == []
+
+
+def test_before_anything_shows_it_the_pages_are_refused_with_what_is_to_be_run(
+    example: Rule, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("auditor.rule_reference.RULES", (*RULES, example))
+    with pytest.raises(ConfigError, match=r"what shows SEG009: run `python -m tests\.twins` first"):
+        pages()
+
+
+def test_the_drawing_over_time_is_one_and_the_wording_is_as_it_stands_there() -> None:
+    drawing, wording = re.findall(r"```\n(broker .*?|Wording.*?)```", PAGE, re.DOTALL)
+    assert max(m.time or 0 for m in read_sketch(drawing).evidence.moments) == 30_000
+    own = re.search(r'text="(.*?)"', wording)
+    assert own is not None
+    assert [own[1]] == [w.text for event in EVENTS for w in event.wordings if w.text == own[1]]
 
 
 def test_what_the_page_names_is_there() -> None:

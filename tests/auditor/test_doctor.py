@@ -90,6 +90,13 @@ def test_a_cache_below_a_file_cannot_be_written(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [tmp_path / "file"]
 
 
+def test_a_relative_cache_folder_is_said_to_be_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "cache")
+    assert "XDG_CACHE_HOME is ignored, for cache is a relative path" in check_cache(tmp_path).found
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert check_cache(tmp_path).found == str(tmp_path)
+
+
 def test_a_container_s_share_of_memory_counts(tmp_path: Path) -> None:
     limit, unlimited = tmp_path / "memory.max", tmp_path / "unlimited"
     limit.write_text("1048576\n")
