@@ -17,6 +17,7 @@ from auditor.report import terminal
 from auditor.report.formats import rendered
 from auditor.report.json import document, render
 from auditor.report.model import AuditReport
+from auditor.run_audit import run_audit
 from rules.catalog import RULES
 from rules.finding import Severity
 from rules.thresholds import Chosen
@@ -151,6 +152,12 @@ def test_what_is_no_report_is_no_baseline(dump: Path, tmp_path: Path, text: str)
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match="expected a report of --format json"):
         audited(dump, baseline=str(path))
+
+
+def test_what_is_no_report_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    (tmp_path / "before.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(ConfigError, match="expected a report of --format json"):
+        run_audit([tmp_path / "no-dump"], AuditConfig(engine="local", baseline=str(tmp_path / "before.json")))
 
 
 def test_a_policy_is_read_from_the_file(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from auditor.report.screen import lost_words
 from auditor.report.summary import LossTotals, Summary, summary
 from auditor.report.summary.folded_findings import blurred, folded
 from auditor.report.summary.perhaps import at_stake, perhaps_lost
-from rules.finding import Finding, Severity, offsets_told, with_last_offsets
+from rules.finding import Finding, Severity, named_facts, offsets_told, with_last_offsets
 from tests.lab.sample_reports import report_on
 from tests.replaced import replace
 
@@ -101,6 +101,36 @@ def test_what_one_broker_alone_acknowledged_is_not_called_committed() -> None:
     lost = lost_in("acks_one_lost")
     assert (lost.committed, lost.acknowledged, lost.possibly_acknowledged) == (0, 2, 18)
     assert lost.worth == "2 acknowledged but not committed, 18 possibly acknowledged"
+
+
+def test_many_losses_are_told_by_where_and_by_copies_before_their_worth() -> None:
+    words = next(lost_words(summary(repeated(report_on(SAMPLES / "acks_one_lost"), 9))))
+    parts = ("180 records: 9 partitions, ", "No broker in this dump", "Of them 18 acknowledged but not committed, 162")
+    places = [words.index(part) for part in parts]
+    assert places == sorted(places)
+
+
+def test_equal_bills_in_one_row_keep_what_is_sure_and_what_is_possible() -> None:
+    body = postmortem(repeated(report_on(SAMPLES / "acks_one_lost"), 3))
+    (row,) = (line for line in body.splitlines() if line.startswith("| fire-0"))
+    assert "| 60 in 3 ranges | none | 6 at least, 60 at most |" in row
+
+
+def test_a_question_about_records_that_a_bill_counts_is_no_further_loss() -> None:
+    report = report_on(SAMPLES / "acks_one_lost")
+    ((history, loss),) = ((h, loss) for h in report.histories for loss in h.losses if loss.matters)
+
+    def asked(epoch: int, end: int) -> int:
+        question = replace(
+            report.findings[0], rule="ACK001", verdict="undecided", blocking=True, topic=history.topic,
+            partition=history.partition, cluster_id=history.cluster_id, start_offset=loss.start_offset, end_offset=end,
+            facts=named_facts({"epoch": epoch, "subject": "asked"}),
+        )  # fmt: skip
+        return len(replace(report, findings=(*report.findings, question)).perhaps_lost) - len(report.perhaps_lost)
+
+    assert asked(loss.epoch, loss.end_offset) == 0
+    assert asked(loss.epoch, loss.end_offset + 1) == 1
+    assert asked(loss.epoch + 1, loss.end_offset) == 1
 
 
 def test_a_sound_cluster_comes_to_nothing() -> None:

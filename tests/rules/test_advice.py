@@ -300,3 +300,36 @@ def test_nobody_is_advised_to_lead_with_epochs_that_its_file_forgot(file: str, l
     assert candidate(told, 1).damage == ((said,) if lacks else ())
     assert gate(told, "elect broker 1").going == ("no-go" if lacks else "go")
     assert (told.candidates[-1].broker == 1) == (bool(lacks) or "unclean" in file)
+
+
+DELETED = "t1 leads 3 epoch 2 at 6 hw 6\nt2 fetch 2@8 from 3 hw=8 start 4\n"
+
+
+@pytest.mark.parametrize(("client", "going"), [("", "no-go"), (DELETED, "unknown")])
+def test_a_file_that_the_log_start_may_have_cut_bars_no_election(client: str, going: str) -> None:
+    told = advice_on(NEW + f"broker 1 00001122| ; epochs 1@4 2@6\nbroker 2 00001122|\nbroker 3 00001122|\n{client}")
+    assert gate(told, "elect broker 1").going == going
+    assert bool(candidate(told, 1).damage) == (going == "no-go")
+    assert gate(told, "elect broker 2").going == "go"
+
+
+PARTED = """
+broker 1* 0 11 33|
+broker 2  0 22 33|
+t1 leads 1 epoch 1 at 1 hw 1
+t2 acks 1 at 1 acks=1
+t3 leads 2 epoch 2 at 1 hw 1
+t4 acks 2 at 1 acks=1
+t5 leads 1 epoch 3 at 3 hw 1
+"""
+
+
+def test_records_below_a_later_leaders_high_watermark_are_its_own_and_not_those_that_it_never_had() -> None:
+    told = advice_on(PARTED)
+    lacked = {broker: candidate(told, broker).lacks for broker in (1, 2)}
+    ((never_committed,), (committed,)) = lacked[1], lacked[2]
+    assert (never_committed.epoch, never_committed.committed_end, never_committed.counted_end) == (2, 1, 3)
+    assert (committed.epoch, committed.committed_end) == (1, 3)
+    assert gate(told, "elect broker 1").going == gate(told, "elect broker 2").going == "no-go"
+    (loss,) = (loss for loss in losses(evidence(PARTED)) if loss.matters and not loss.restored)
+    assert (loss.epoch, loss.start_offset, loss.committed_end) == (2, 1, never_committed.committed_end)

@@ -235,6 +235,18 @@ LAWFUL = {
         kafka 1 2.2.0
         broker 1 00000| ; markers
     """,
+    "KAFKA-10432 a file that begins in the middle of the next epoch": """
+        kafka 1 2.5.0
+        broker 1 000111| ; epochs 1@4
+        broker 2 000111|
+    """,
+    "KAFKA-10432 the log began there once": """
+        kafka 1 2.5.0
+        broker 1 000111| ; epochs 1@3
+        broker 2 000111|
+        t1 leads 2 epoch 1 at 3 hw 3
+        t2 fetch 1@6 from 2 hw=6 start 3
+    """,
     "KAFKA-10778 damage in the place of a record": """
         kafka 1 2.7.2
         broker 1 00#00|
