@@ -256,7 +256,8 @@ def _of_them(bill: IncidentBill) -> str:
     """How many of them somebody was promised, where it is not all."""
     promised = bill.committed + bill.acknowledged
     if promised in (0, bill.offsets):
-        return "" if promised else ", none of them known to be acknowledged"
+        none = "not" if bill.offsets == 1 else "none of them"
+        return "" if promised else f", {none} known to be acknowledged"
     if promised == bill.committed:
         return f", {promised} of them committed"
     what = "committed or acknowledged" if bill.committed else "acknowledged"
