@@ -32,7 +32,7 @@ def damage(replica: Replica, evidence: PartitionEvidence) -> Iterator[str]:
 def doubts(replica: Replica, evidence: PartitionEvidence) -> Iterator[str]:
     """What no evidence decides: of keys that some kept and others did not, either side may be wrong."""
     if perhaps := [epoch for epoch, sure in _epochs_forgotten(replica, evidence) if not sure]:
-        yield f"its leader-epoch-checkpoint may have lost {_epochs(perhaps)}, or its log began behind them once"
+        yield f"its leader-epoch-checkpoint may have lost {_epochs(perhaps)}, unless its log began later once"
     for gap in evidence.keys_apart:
         if gap.outlived and gap.confidence == "possible":
             if replica.broker in gap.holders:
