@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from msgspec import structs
+
 from parsers.provenance import Span
 from rules.evidence import CRASHED, PartitionEvidence
 from rules.facts.stretch import UnreadBytes
@@ -30,7 +32,7 @@ def _with_absent(replica: Replica, evidence: PartitionEvidence) -> Replica:
         return replica
     log = replica.log
     unread = sorted((*log.unread, *absent), key=lambda stretch: stretch.expected_offset or 0)
-    return replace(replica, log=replace(log, unread=tuple(unread), unread_count=log.unread_count + len(absent)))
+    return replace(replica, log=structs.replace(log, unread=tuple(unread), unread_count=log.unread_count + len(absent)))
 
 
 def _head(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes]:
