@@ -10,6 +10,7 @@ from typing import Literal
 
 from parsers.provenance import Span
 from rules.chronicle.chronicle import NOTHING_TOLD, Chronicle
+from rules.history.falling_times import Falls
 from rules.history.gaps import TraceGap
 from rules.history.memberships import clocks_told
 from rules.history.moments import ZOOKEEPER_CLOCK, Committed, Moment, first_role, gives_role
@@ -97,6 +98,7 @@ class PartitionEvidence:
     settings: Settings = NO_SETTINGS  # of the whole cluster; `setting` asks for this partition's
     gaps: tuple[TraceGap, ...] = ()  # of the brokers' logs of requests
     requests_until: Mapping[int, int] = field(default_factory=dict)  # of each broker the last request that is logged
+    falls: Falls = field(default_factory=dict)  # of times in brokers' logs
     chronicle: Chronicle = NOTHING_TOLD  # what logs, traces and metadata say of it, and what is asked of that
     group_offsets: tuple[GroupCommit, ...] = ()  # of it, as `__consumer_offsets` and the outputs of tools tell
     placing: Placing = NOT_PLACED

@@ -2,44 +2,48 @@
 
 Lines of a log stand in the order in which they were written. Where roles, ISRs or the epochs of requests fall back in
 it and rise in the order of times, parts of it were put together in another order. A file in which the change does
-not show is of the time before or after it; where both are possible, its times are left as they are, and marked.
+not show is of the time before or after it. Where that leaves more than one order, the times are left, and marked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import product
 from typing import Final
 
 from msgspec import structs
 
+from rules.history.falling_times import MOST_FALLS, Falls, TimesFall, dated_lines, falls_of_files
 from rules.history.moments import ROLE_KINDS, Moment, falls, gives_role, ordered
+from rules.history.sources_disagree import sources_disagree
 from rules.history.statements import times_of
 
-LEAST_MS: Final = 60_000
-"""Lines that are older than those before them by less may be of threads that wrote at once."""
 _FEW: Final = 4
-"""Files of one clock in which the change does not show; of more it is not asked where it belongs in each."""
-
-_TABLES: Final = (".csv", ".json", ".jsonl", ".ndjson")
-"""Fetches as somebody else wrote them down, in whatever order."""
-
+"""Lines of files that do not show the change; of more it is not asked where each belongs."""
+_SILENT_MS: Final = 5_000
+"""How long before a fall, and behind it, other files may have been written while the one that shows it was not."""
 _ENDING: Final = ("log-loaded", "log-created", "log-deleted")
 """After these a replica has no role any more."""
 
 Lines = Sequence[Moment]
 
 
-def going_on(moments: Sequence[Moment]) -> list[Moment]:
-    """The statements, with what brokers wrote after their clock was set back shifted behind all that is before."""
-    by_clock: dict[str, list[Moment]] = {}
+def going_on(moments: Sequence[Moment], falling: Falls) -> list[Moment]:
+    """The statements, with what brokers wrote after their clock was set back shifted behind all that is before.
+
+    `falling` is where times fall in the brokers' logs, by the lines of all partitions. Of a clock whose files tell one
+    role at times that cannot both be true, all is marked.
+    """
+    own: dict[str, list[Moment]] = {}
     for moment in moments:
-        by_clock.setdefault(moment.clock, []).append(moment)
+        if dated_lines(moment):
+            own.setdefault(moment.clock, []).append(moment)
     shifted: dict[int, Moment] = {}
-    for clock, own in by_clock.items():
-        if clock.startswith("broker "):
-            shifted |= _shifted(own)
+    for clock, lines in own.items():
+        if told := falling.get(clock):
+            shifted |= _shifted(lines, told)
+        elif sources_disagree(lines):
+            shifted |= _marked(lines)
     return [shifted.get(id(moment), moment) for moment in moments]
 
 
@@ -68,64 +72,75 @@ def _rising(moment: Moment) -> Iterator[tuple[str, int]]:
         yield "state", moment.partition_epoch
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
-    """A file's statements in the order of its lines, and where the first stands after its clock was set back."""
-
-    lines: Lines
-    place: int | None
-
-    @property
-    def first_after(self) -> int:
-        """The first time that is written after it."""
-        return 0 if self.place is None else self.lines[self.place].time or 0
-
-
-def _shifted(own: Sequence[Moment]) -> Mapping[int, Moment]:
-    """By identity what was written after the one change of a clock; all that may have been, where that stays open."""
-    files = list(_files(own))
-    falling = [file for file in files if file.place is not None]
-    if not falling:
-        return {}
-    since = min(file.first_after for file in falling)
-    certain = [line for file in falling for line in file.lines[file.place :]]
-    steady = [[line for line in file.lines if (line.time or 0) >= since] for file in files if file.place is None]
-    open_ones = [lines for lines in steady if lines]
-    found = list(_orders(own, certain, open_ones)) if len(open_ones) <= _FEW else []
+def _shifted(own: Lines, told: Sequence[TimesFall]) -> Mapping[int, Moment]:
+    """By identity what was written after the one change of a clock; all of it, marked, where that stays open."""
+    by_file, since = falls_of_files(told), min(fall.after for fall in told)
+    if max((line.last_time or line.time or 0) for line in own) < since - _SILENT_MS:
+        return {}  # nothing is told of the partition since
+    most = max(map(len, by_file.values()))
+    found = list(_orders(own, _Change(by_file, since))) if most == 1 else []
     if len(found) == 1:
         return found[0]
-    if not found and not _falls_back(own):
-        return {}  # it is the file that is out of order: parts of a log were put together in another one
-    return {id(line): structs.replace(line, set_back=None) for lines in (certain, *open_ones) for line in lines}
+    if not found and most <= MOST_FALLS and _put_together(own, by_file):
+        return {}
+    return _marked(own)
 
 
-def _orders(own: Sequence[Moment], certain: Lines, open_ones: Sequence[Lines]) -> Iterator[Mapping[int, Moment]]:
-    """What is later, in every way of placing the files that do not show the change by which nothing falls back."""
-    for after in product((False, True), repeat=len(open_ones)):
-        late = [*certain, *(line for lines, put in zip(open_ones, after, strict=True) if put for line in lines)]
-        ids = {id(line) for line in late}
-        until = max(m.time or 0 for m in own if id(m) not in ids)
-        by = until - min(line.time or 0 for line in late) + 1
-        shifted = {id(line): shifted_by(line, by) for line in late}
-        if not _falls_back(shifted.get(id(moment), moment) for moment in own):
-            yield shifted
+def _put_together(own: Lines, falling: Mapping[str, object]) -> bool:
+    """Whether parts of a log stand in another order: roles fall in that of its lines, and in that of times none do."""
+    files: dict[str, list[Moment]] = {}
+    for line in own:
+        if line.span.source in falling:
+            files.setdefault(line.span.source, []).append(structs.replace(line, time=line.span.start, last_time=None))
+    return any(map(_falls_back, files.values())) and not _falls_back(own)
 
 
-def _files(own: Sequence[Moment]) -> Iterator[_File]:
-    """The files of a clock; none at all where one shows more than one change."""
-    by_source: dict[str, list[Moment]] = {}
-    for moment in own:
-        table = moment.span.source.endswith(_TABLES)
-        if moment.time is not None and moment.kind != "trace-begins" and not table:
-            by_source.setdefault(moment.span.source, []).append(moment)
-    found: list[_File] = []
-    for lines in by_source.values():
-        lines.sort(key=lambda line: line.span.start)
-        falls = [n for n, (a, b) in enumerate(pairwise(lines), 1) if (a.time or 0) - (b.time or 0) > LEAST_MS]
-        if len(falls) > 1:
-            return
-        found.append(_File(lines, falls[0] if falls else None))
-    yield from found
+def _marked(own: Lines) -> Mapping[int, Moment]:
+    return {id(line): structs.replace(line, set_back=None) for line in own}
+
+
+class _Change:
+    """Which lines are of the time after a clock was set back; lives only inside `_shifted`."""
+
+    def __init__(self, falling: Mapping[str, Sequence[TimesFall]], since: int) -> None:
+        self._places = {source: falls[0].line.start for source, falls in falling.items()}
+        self._since = since - _SILENT_MS
+
+    def late(self, line: Moment) -> bool | None:
+        """Whether a line was written after it; None where its file does not show it, and the time may be of both."""
+        place = self._places.get(line.span.source)
+        if place is not None:
+            return line.span.start >= place
+        return None if (line.last_time or line.time or 0) >= self._since else False
+
+
+def _orders(own: Lines, change: _Change) -> Iterator[Mapping[int, Moment]]:
+    """What is later, for every order in which the files that do not show the change may be, and nothing falls back."""
+    said = {id(line): change.late(line) for line in own}
+    certain = [line for line in own if said[id(line)]]
+    open_lines: dict[str, list[Moment]] = {}
+    for line in sorted(own, key=lambda line: line.span.start):
+        if said[id(line)] is None:
+            open_lines.setdefault(line.span.source, []).append(line)
+    if sum(map(len, open_lines.values())) > _FEW:
+        yield from ({}, {})  # more than one, whatever they are
+        return
+    known: set[tuple[tuple[str, int], ...]] = set()
+    ends = [[lines[place:] for place in range(len(lines) + 1)] for lines in open_lines.values()]
+    for behind in product(*ends):
+        late = _moved(own, [*certain, *(line for lines in behind for line in lines)])
+        now = [late.get(id(line), line) for line in own]
+        order = tuple((line.span.source, line.span.start) for line in ordered(now))
+        if order not in known and not _falls_back(now):
+            known.add(order)
+            yield late
+
+
+def _moved(own: Lines, late: Lines) -> Mapping[int, Moment]:
+    ids = {id(line) for line in late}
+    until = max((m.last_time or m.time or 0 for m in own if id(m) not in ids), default=0)
+    by = max(1, until - min((line.time or 0 for line in late), default=until) + 1)
+    return {id(line): shifted_by(line, by) for line in late}
 
 
 def shifted_by(moment: Moment, by: int) -> Moment:

@@ -9,12 +9,14 @@ from parsers.tables import BrokerEvent
 from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, Produce
 from rules.evidence import PartitionEvidence
 from rules.finding import Severity, Undecided, Violation, capital
+from rules.history.falling_times import in_words
 from rules.rule import Rule
 
 BY_EPOCH: Final = frozenset((BrokerEvent, EpochRequest, Fetch, IsrRequest, Produce))
 """Statements that are put in order by leader epoch."""
 REASON: Final = "leader epochs fall back while the logs go on, so one number may mean two epochs"
-SET_BACK: Final = "a broker's clock was set back, and which of its log lines came later is open"
+SET_BACK: Final = "which of its log lines came later is open"
+DISAGREE: Final = "the logs of {} tell one role at times that cannot both be true, so which line came later is open"
 MISSING: Final = "a record of whether ZooKeeper or a clock was set back, and when"
 
 
@@ -36,7 +38,11 @@ def not_told(evidence: PartitionEvidence) -> str:
 
 
 def _reason(evidence: PartitionEvidence) -> str:
-    return SET_BACK if any(moment.set_back is None for moment in evidence.moments) else REASON
+    clock = next((moment.clock for moment in evidence.moments if moment.set_back is None), None)
+    if clock is None:
+        return REASON
+    falls = evidence.falls.get(clock, ())
+    return f"{in_words(falls)}, and {SET_BACK}" if falls else DISAGREE.format(clock)
 
 
 def _by_epoch(rule: Rule, evidence: PartitionEvidence) -> bool:

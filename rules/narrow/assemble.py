@@ -25,6 +25,7 @@ from rules.evidence import (
 from rules.facts.indexes import NO_INDEXES, IndexFacts, join_all_indexes
 from rules.facts.join import join_all
 from rules.facts.stretch import LogFacts
+from rules.history.falling_times import Falls, TimesFall
 from rules.history.gaps import TraceGap
 from rules.history.last_life import deleted_before, gave_up, left_behind
 from rules.history.loads import of_one_folder
@@ -115,6 +116,8 @@ class Fact(Struct, frozen=True, kw_only=True):
     trace_ends: tuple[TraceEnd, ...] = ()
     sessions_broken: tuple[SessionBroken, ...] = ()
     """How far followers' sessions went, by the logs of who answered and of who asked."""
+    falls: tuple[TimesFall, ...] = ()
+    """Where times fall in brokers' logs."""
     counts: tuple[PartitionCount, ...] = ()
     coordinators: tuple[CoordinatorLog, ...] = ()
     checkpoints: tuple[FileKind, ...] = ()
@@ -125,7 +128,7 @@ class Fact(Struct, frozen=True, kw_only=True):
     @property
     def of_the_cluster(self) -> bool:
         """Whether every partition's judges must know it."""
-        told = self.settings or self.gaps or self.disowned or self.trace_ends or self.sessions_broken
+        told = self.settings or self.gaps or self.disowned or self.trace_ends or self.sessions_broken or self.falls
         return bool(told or self.names or self.nameless or self.checkpoints or self.counts or self.coordinators)
 
 
@@ -139,6 +142,7 @@ class Surroundings(Struct, frozen=True, kw_only=True):
     gaps: tuple[TraceGap, ...] = ()
     requests_until: Mapping[int, int] = field(default_factory=dict)
     """When each broker answered the last request that its log tells, of whatever partition."""
+    falls: Falls = field(default_factory=dict)
     busy: frozenset[int] = frozenset()
     """Brokers whose request logs are thinned."""
     disowned: frozenset[str] = frozenset()
@@ -193,7 +197,7 @@ def assemble(
         for (broker, log_dir, _), group in grouped
     )
     ids = frozenset(_ids_given(moment for fact in ordered for moment in fact.moments))
-    told = _told(ordered, surroundings.busy)
+    told = _told(ordered, surroundings)
     first = ordered[0]
     if first.topic is None or first.partition is None:
         message = "facts without a partition are no evidence about one"
@@ -219,6 +223,7 @@ def assemble(
         settings=surroundings.settings,
         gaps=surroundings.gaps,
         requests_until=surroundings.requests_until,
+        falls=surroundings.falls,
         told_ids=ids,
         copied_live=surroundings.copied_live,
         copied=surroundings.copied,
@@ -239,14 +244,14 @@ def assemble(
     return with_absent_segments(evidence)
 
 
-def _told(facts: Sequence[Fact], busy: frozenset[int]) -> list[Moment]:
+def _told(facts: Sequence[Fact], surroundings: Surroundings) -> list[Moment]:
     """What was told, with what is repeated across the cuts of a trace told once, and busy traces thinned."""
     every = once(moment for fact in facts for moment in fact.moments)
     begun = {(moment.clock, moment.span.source): moment for moment in every if moment.kind == "trace-begins"}
     told = [moment for moment in every if moment.kind != "trace-begins"]
     files = FileOrder((moment.span.source, moment.time) for moment in told)
     told.sort(key=lambda moment: (moment.clock, files.place(moment.span.source), moment.span.start))
-    return [*begun.values(), *going_on(rejoined(told_once(told), busy))]
+    return [*begun.values(), *going_on(rejoined(told_once(told), surroundings.busy), surroundings.falls)]
 
 
 def _ids_given(moments: Iterable[Moment]) -> Iterable[str]:

@@ -16,6 +16,7 @@ from parsers.broker_log import wall_clock
 from parsers.provenance import Span, row_span
 from parsers.tables import BrokerEvent, BrokerSetting, ConfigChange
 from rules.evidence import BrokerVersion
+from rules.history.falling_times import by_clock
 from rules.history.gaps import TraceGap
 from rules.history.trace_ends import SessionBroken, TraceEnd, busy_logs, ended_early, requests_until
 from rules.narrow.assemble import Fact, Surroundings
@@ -238,8 +239,9 @@ def informed(
         checkpoints = {fact.log_dir: fact.checkpoints for fact in own if fact.checkpoints}
         counts = counts_of((count for fact in own for count in fact.counts), found[cluster].counts.seen)
         coordinators = Coordinators(logs=tuple(log for fact in own for log in fact.coordinators))
+        falls = by_clock(fall for fact in own for fall in fact.falls if fall.line.source not in disowned)
         known = structs.replace(found[cluster], settings=settings, versions=versions, gaps=gaps, disowned=disowned)
-        known = structs.replace(known, requests_until=requests_until(ends), busy=busy_logs(ends))
+        known = structs.replace(known, requests_until=requests_until(ends), busy=busy_logs(ends), falls=falls)
         found[cluster] = structs.replace(known, checkpoints=checkpoints, counts=counts, coordinators=coordinators)
     return found
 

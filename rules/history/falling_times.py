@@ -1,0 +1,94 @@
+"""Where times fall from one line of a log to the next: its clock was set back, or its lines are not as written.
+
+A broker's lines of all partitions are looked at together. What is told of one partition may be too little to show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from parsers.provenance import Span
+from rules.history.moments import Moment
+
+LEAST_MS: Final = 250
+"""Threads that write at once put lines in another order than they dated them: by some 30 ms at most, as recorded."""
+MOST_FALLS: Final = 8
+"""Falls of one file that are told one by one: in a file with more of them no line tells what came before it."""
+BROKERS: Final = "broker "
+"""What the clock of a broker begins with."""
+_TABLES: Final = (".csv", ".json", ".jsonl", ".ndjson")
+"""Fetches as somebody else wrote them down, in whatever order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimesFall:
+    """A line that is older than one before it in its file, by more than threads that write at once may cause."""
+
+    clock: str
+    before: int
+    """The newest time before it."""
+    after: int
+    line: Span
+
+
+Falls = Mapping[str, Sequence[TimesFall]]
+"""By clock, in the order of files and lines."""
+
+
+def dated_lines(moment: Moment) -> bool:
+    """Whether it stands where its broker wrote it, with the time at which it did."""
+    in_log = moment.clock.startswith(BROKERS) and moment.kind != "trace-begins"
+    return in_log and moment.time is not None and not moment.span.source.endswith(_TABLES)
+
+
+def falls_in(moments: Iterable[Moment]) -> tuple[TimesFall, ...]:
+    """The falls within each file that statements are of, whatever partition they are about."""
+    files: dict[tuple[str, str], dict[int, Moment]] = {}
+    for moment in moments:
+        if dated_lines(moment):
+            files.setdefault((moment.clock, moment.span.source), {})[moment.span.start] = moment
+    return tuple(fall for lines in files.values() for fall in _of_file([lines[place] for place in sorted(lines)]))
+
+
+def _of_file(lines: Sequence[Moment]) -> list[TimesFall]:
+    newest, found = lines[0].time or 0, list[TimesFall]()
+    for line in lines:
+        at = line.time or 0
+        if newest - at > LEAST_MS:
+            found.append(TimesFall(clock=line.clock, before=newest, after=at, line=line.span))
+            newest = at
+        newest = max(newest, at)
+    return found[: MOST_FALLS + 1]
+
+
+def by_clock(falls: Iterable[TimesFall]) -> Falls:
+    """The falls of each clock, each told once."""
+    found: dict[str, list[TimesFall]] = {}
+    for fall in sorted(set(falls), key=lambda fall: (fall.clock, fall.line.source, fall.line.start)):
+        found.setdefault(fall.clock, []).append(fall)
+    return found
+
+
+def falls_of_files(falls: Iterable[TimesFall]) -> dict[str, list[TimesFall]]:
+    """The falls by the file that shows them."""
+    found: dict[str, list[TimesFall]] = {}
+    for fall in falls:
+        found.setdefault(fall.line.source, []).append(fall)
+    return found
+
+
+def in_words(falls: Sequence[TimesFall]) -> str:
+    """What falls of one clock tell, as half a sentence: how far it was set back, and when."""
+    clock = falls[0].clock
+    files = falls_of_files(falls)
+    most = max(files.values(), key=len)
+    if len(most) > 1:
+        times = f"more than {MOST_FALLS}" if len(most) > MOST_FALLS else f"{len(most)}"
+        return f"the times of {clock}'s log {most[0].line.source} fall {times} times"
+    first = max(falls, key=lambda fall: fall.before - fall.after)
+    when = datetime.fromtimestamp(first.before // 1000, UTC)
+    seconds = (first.before - first.after) / 1000
+    return f"{clock}'s clock was set back by {seconds:.1f} s or more at {when:%Y-%m-%d %H:%M:%S}"

@@ -1,0 +1,62 @@
+"""Logs of one broker that cannot be of one clock: they tell one role at times that are not both true.
+
+A broker takes a role while it serves the order to take it. It answers nobody in an epoch before it leads in it, and
+takes no request of an older epoch when it has left that one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rules.history.falling_times import LEAST_MS
+from rules.history.moments import ROLE_KINDS, Moment, accepted, ordered
+from rules.history.rotated import log_of
+from rules.history.statements import Fetched, PartitionState, RoleTaken
+
+
+def sources_disagree(own: Sequence[Moment]) -> bool:
+    """Whether statements of one clock contradict each other, by more than its threads may have waited for a line."""
+    roles = _first_roles(own)
+    return any(late > LEAST_MS for late in (*_against_orders(own, roles), *_against_requests(own, roles)))
+
+
+def _first_roles(own: Sequence[Moment]) -> Sequence[RoleTaken]:
+    """Roles, in the order of their lines, that were surely not taken before: their log shows an older one."""
+    newest: dict[str, int] = {}
+    found: list[RoleTaken] = []
+    for line in sorted((m for m in own if isinstance(m, RoleTaken)), key=lambda m: (m.span.source, m.span.start)):
+        log = log_of(line.span.source)
+        if line.epoch is not None and not line.doubtful and line.epoch > newest.get(log, line.epoch):
+            found.append(line)
+        newest[log] = max(-1 if line.epoch is None else line.epoch, newest.get(log, -1))
+    return found
+
+
+def _against_orders(own: Sequence[Moment], roles: Sequence[RoleTaken]) -> Iterator[int]:
+    """By how much a role was taken before its order came, or after it was answered."""
+    orders: dict[int, tuple[int, int]] = {}
+    for m in own:
+        if isinstance(m, PartitionState) and m.kind == "leadership" and m.error in (None, 0) and m.epoch is not None:
+            came, answered = m.time if m.arrived is None else m.arrived, m.time
+            if came is not None and answered is not None:
+                least, most = orders.get(m.epoch, (came, answered))
+                orders[m.epoch] = min(came, least), max(answered, most)
+    for role in roles:
+        if role.epoch in orders and role.time is not None:
+            came, answered = orders[role.epoch]
+            yield max(came - role.time, role.time - answered)
+
+
+def _against_requests(own: Sequence[Moment], roles: Sequence[RoleTaken]) -> Iterator[int]:
+    """By how much a fetch that names an epoch was answered before its role, or came in after the next one."""
+    began = {role.epoch: role.time for role in roles if role.kind == "leader-starts" and role.time is not None}
+    following = ordered(m for m in own if m.kind in ROLE_KINDS)
+    for m in own:
+        if not isinstance(m, Fetched) or m.doubtful or m.epoch is None or not accepted(m) or m.error is None:
+            continue
+        if m.epoch in began and m.time is not None:
+            yield began[m.epoch] - m.time
+        left = next((role.time for role in following if role.epoch is not None and role.epoch > m.epoch), None)
+        came = m.arrived if m.taken_in is None else m.taken_in
+        if left is not None and came is not None:
+            yield came - left
