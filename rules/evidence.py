@@ -138,7 +138,12 @@ class PartitionEvidence:
     @cached_property
     def epochs_used_twice(self) -> bool:
         """Whether leader epochs began anew while the logs went on, so that a number may stand for two epochs."""
-        return epochs_used_twice(self.moments, self.current, fall_back=self.chronicle.roles_fall_back)
+        return epochs_used_twice(self.moments, self.current, fall_back=self.order_open)
+
+    @cached_property
+    def order_open(self) -> bool:
+        """Whether brokers' roles fall back, or a clock was set so that they may: then no order of them is certain."""
+        return self.chronicle.roles_fall_back or bool(self.clocks.contradicted)
 
     @cached_property
     def openings(self) -> Mapping[int, RoleTaken]:

@@ -71,7 +71,7 @@ class FetchTold(NamedTuple):
     """Statements of the same asker that are left out between this one and its next."""
 
 
-_REPEATED: Final = ("partition", "name", "replica", "client_id", "min_bytes", *ASKED, *ANSWERED)
+_REPEATED: Final = ("partition", "name", "replica", "client_id", "min_bytes", "fallen", *ASKED, *ANSWERED)
 """What is told once of fetches in a row that say the same."""
 _VALUES: Final = FetchTold._fields[FetchTold._fields.index("min_bytes") : FetchTold._fields.index("implied")]
 """What stands in a statement as it does in a row."""

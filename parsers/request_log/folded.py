@@ -12,7 +12,7 @@ from parsers.request_log.columns import Codes, Integers, Rows, ToldRows
 from parsers.request_log.entries import KEYS, Entries, Flags
 from parsers.request_log.fold import fold
 from parsers.request_log.gathered import Gathered, Taken, Topics, fetches_in, integers, produces_in
-from parsers.request_log.joined import Joined, NamedPartitions, joined
+from parsers.request_log.joined import Joined, NamedPartitions, joined, with_falls
 from parsers.request_log.known import Calls, KeyedSide, touched_by
 from parsers.request_log.resting import ANSWERED_ONLY
 from parsers.request_log.session_lives import REFUSED, Lives
@@ -79,7 +79,7 @@ class Folded:
                 produces=self._of_produces(joined(self.produces)), texts=self._texts, names=self._topics.names
             )
         if self.fetches:
-            yield from self._of_fetches(joined(self.fetches))
+            yield from self._of_fetches(with_falls(joined(self.fetches)))
         self.produces.clear()
         self.fetches.clear()
         self._renew()
@@ -102,7 +102,7 @@ class Folded:
         session, *of_sessions = (heads[name].tolist() for name in _OF_SESSIONS)
         began, steps = self._lives.steps(zip(zip(endpoints, session, strict=True), *of_sessions, strict=True))
         life, inherited = integers(steps.life), [life for life, base in steps.based.items() if base is Base.INHERITED]
-        asker = ("answered", "replica", "client_id", "min_bytes")
+        asker = ("answered", "replica", "client_id", "min_bytes", "fallen")
         calls = Calls(
             life=life,
             opens=heads["session_epoch"] == 0,

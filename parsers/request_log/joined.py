@@ -70,3 +70,9 @@ def _in_order(lines: Joined, order: Integers) -> Joined:
     places, heads = order.tolist(), {name: column[order] for name, column in lines.heads.items()}
     connections = [lines.connections[place] for place in places] if lines.connections else ()
     return Joined(heads, [lines.time_texts[place] for place in places], connections, sides)
+
+
+def with_falls(lines: Joined) -> Joined:
+    """The lines, each with how often a time before it fell: what is told on both sides of a fall is not one run."""
+    times = lines.heads["time"]
+    return lines._replace(heads={**lines.heads, "fallen": np.cumsum(np.diff(times, prepend=times[:1]) < 0)})

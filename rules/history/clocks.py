@@ -70,6 +70,8 @@ class Clocks:
     """By how much at most the second clock shows more than the first."""
     bounds: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     """How many causes and effects each clock shares with another."""
+    contradicted: frozenset[str] = frozenset()
+    """Clocks whose bounds contradict each other: one of them was set, or its logs are of several clocks."""
 
     @property
     def offsets(self) -> tuple[ClockOffset, ...]:
@@ -130,7 +132,8 @@ def of_whichever(name: str, clocks: AbstractSet[str], known: Clocks) -> Clocks:
 def _clocks(most: Mapping[Pair, int], bounds: Mapping[str, int]) -> Clocks:
     """The controllers' record is the reference, or whichever clock shares most with others."""
     reference = "controller" if "controller" in bounds else max(sorted(bounds), key=lambda c: bounds[c], default="")
-    return Clocks(reference=reference, most=MappingProxyType(most), bounds=MappingProxyType(bounds))
+    told = MappingProxyType(most), MappingProxyType(bounds), frozenset(contradicted)
+    return Clocks(reference=reference, most=told[0], bounds=told[1], contradicted=told[2])
 
 
 def _shortest(direct: Mapping[Pair, int]) -> dict[Pair, int]:

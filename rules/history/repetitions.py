@@ -8,6 +8,7 @@ from typing import Final, TypeGuard, cast
 
 from msgspec.structs import replace
 
+from rules.history.falling_times import LEAST_MS
 from rules.history.rotated import log_of
 from rules.history.statements import KINDS, Answered, Fetched, Moment, PartitionState, Produced
 
@@ -64,8 +65,12 @@ class _Run:
         self._count, (self._left_out, self._waited) = first.count, _delays(first)
 
     def goes_on(self, moment: Moment) -> TypeGuard[Repeatable]:
-        """Whether a statement of the same asker in the same log says the same, and nothing is left out before it."""
+        """Whether a statement of the same asker in the same log says the same, and nothing comes between the two."""
         if isinstance(self._last, Fetched) and self._last.left_out:
+            return False
+        until = self._last.time if self._last.last_time is None else self._last.last_time
+        set_back = until is not None and moment.time is not None and until - moment.time > LEAST_MS
+        if set_back or moment.set_back != self._first.set_back:
             return False
         first, values = self._first, _REPEATED[type(self._first)]
         return log_of(first.span.source) == log_of(moment.span.source) and values(first) == values(moment)

@@ -19,7 +19,9 @@ from rules.history.sources_disagree import sources_disagree
 from rules.history.statements import times_of
 
 _FEW: Final = 4
-"""Lines of files that do not show the change; of more it is not asked where each belongs."""
+"""Lines, or files, that do not show the change; of more it is not asked where each belongs."""
+_LONG_MS: Final = 60_000
+"""So far back a clock goes over no file that is written before and after, and does not show it."""
 _SILENT_MS: Final = 5_000
 """How long before a fall, and behind it, other files may have been written while the one that shows it was not."""
 _ENDING: Final = ("log-loaded", "log-created", "log-deleted")
@@ -105,6 +107,11 @@ class _Change:
     def __init__(self, falling: Mapping[str, Sequence[TimesFall]], since: int) -> None:
         self._places = {source: falls[0].line.start for source, falls in falling.items()}
         self._since = since - _SILENT_MS
+        first = [falls[0] for falls in falling.values()]
+        self.unhidden = len(first) > 1 and all(fall.before - fall.after > _LONG_MS for fall in first)
+        """Whether several files show that it was the clock, and so far that each file is of one side or shows it."""
+        self.until = max(fall.before for fall in first)
+        """No time before the change is known to be later."""
 
     def late(self, line: Moment) -> bool | None:
         """Whether a line was written after it; None where its file does not show it, and the time may be of both."""
@@ -122,13 +129,13 @@ def _orders(own: Lines, change: _Change) -> Iterator[Mapping[int, Moment]]:
     for line in sorted(own, key=lambda line: line.span.start):
         if said[id(line)] is None:
             open_lines.setdefault(line.span.source, []).append(line)
-    if sum(map(len, open_lines.values())) > _FEW:
+    if sum(1 if change.unhidden else len(lines) for lines in open_lines.values()) > _FEW:
         yield from ({}, {})  # more than one, whatever they are
         return
     known: set[tuple[tuple[str, int], ...]] = set()
-    ends = [[lines[place:] for place in range(len(lines) + 1)] for lines in open_lines.values()]
+    ends = [[lines, []] if change.unhidden else _ends(lines) for lines in open_lines.values()]
     for behind in product(*ends):
-        late = _moved(own, [*certain, *(line for lines in behind for line in lines)])
+        late = _moved(own, [*certain, *(line for lines in behind for line in lines)], change.until)
         now = [late.get(id(line), line) for line in own]
         order = tuple((line.span.source, line.span.start) for line in ordered(now))
         if order not in known and not _falls_back(now):
@@ -136,9 +143,13 @@ def _orders(own: Lines, change: _Change) -> Iterator[Mapping[int, Moment]]:
             yield late
 
 
-def _moved(own: Lines, late: Lines) -> Mapping[int, Moment]:
+def _ends(lines: Lines) -> list[Lines]:
+    return [lines[place:] for place in range(len(lines) + 1)]
+
+
+def _moved(own: Lines, late: Lines, until: int) -> Mapping[int, Moment]:
     ids = {id(line) for line in late}
-    until = max((m.last_time or m.time or 0 for m in own if id(m) not in ids), default=0)
+    until = max([until, *(m.last_time or m.time or 0 for m in own if id(m) not in ids)])
     by = max(1, until - min((line.time or 0 for line in late), default=until) + 1)
     return {id(line): shifted_by(line, by) for line in late}
 

@@ -16,6 +16,7 @@ BY_EPOCH: Final = frozenset((BrokerEvent, EpochRequest, Fetch, IsrRequest, Produ
 """Statements that are put in order by leader epoch."""
 REASON: Final = "leader epochs fall back while the logs go on, so one number may mean two epochs"
 SET_BACK: Final = "which of its log lines came later is open"
+CONTRADICTED: Final = "causes and effects show that a clock was set among those of {}, so what came later is open"
 DISAGREE: Final = "the logs of {} tell one role at times that cannot both be true, so which line came later is open"
 MISSING: Final = "a record of whether ZooKeeper or a clock was set back, and when"
 
@@ -39,6 +40,8 @@ def not_told(evidence: PartitionEvidence) -> str:
 
 def _reason(evidence: PartitionEvidence) -> str:
     clock = next((moment.clock for moment in evidence.moments if moment.set_back is None), None)
+    if clock is None and (apart := sorted(evidence.clocks.contradicted)):
+        return CONTRADICTED.format(" and ".join(apart))
     if clock is None:
         return REASON
     falls = evidence.falls.get(clock, ())
@@ -47,5 +50,5 @@ def _reason(evidence: PartitionEvidence) -> str:
 
 def _by_epoch(rule: Rule, evidence: PartitionEvidence) -> bool:
     if rule.order == "of roles":
-        return evidence.chronicle.roles_fall_back
+        return evidence.order_open
     return rule.order == "of epochs" or (rule.order == "as its rows are" and not BY_EPOCH.isdisjoint(rule.needs))

@@ -8,6 +8,7 @@ import pytest
 
 from parsers.provenance import Span
 from rules.history.clocks import clocks_of
+from rules.history.falling_times import by_clock, falls_in
 from rules.history.last_life import of_the_last_life
 from rules.history.moments import Moment, ordered
 from rules.history.set_back import going_on
@@ -37,13 +38,18 @@ ROLES = [
 ]
 
 
+def shifted(moments: Sequence[Moment]) -> list[Moment]:
+    """What is told when nothing else is known of where times fall than what these statements show."""
+    return going_on(moments, by_clock(falls_in(moments)))
+
+
 def epochs(moments: Iterable[Moment]) -> list[int | None]:
     return [moment.epoch for moment in ordered(moments)]
 
 
 def test_roles_rise_as_their_lines_do() -> None:
     assert epochs(ROLES) == [2, 3, 0, 1]
-    told = going_on(ROLES)
+    told = shifted(ROLES)
     assert epochs(told) == [0, 1, 2, 3]
     assert [moment.clock_time for moment in told] == [moment.time for moment in ROLES]
     assert not roles_fall_back(in_terms(told))
@@ -52,12 +58,12 @@ def test_roles_rise_as_their_lines_do() -> None:
 def test_another_file_is_put_where_nothing_falls_back() -> None:
     states = [line("isr", 12, 0, SERVER, partition_epoch=1), line("isr", 35 - 60, 0, "server.log.1", partition_epoch=4)]
     orders = [line("leadership", 11, 0, REQUESTS, epoch=0, partition_epoch=0, leader=1)]
-    told = going_on([*ROLES, *states, *orders])
+    told = shifted([*ROLES, *states, *orders])
     assert [m.partition_epoch for m in ordered(told) if m.partition_epoch is not None] == [0, 1, 4]
 
 
 def test_where_a_file_may_be_of_either_side_nothing_is_said_by_epoch() -> None:
-    told = going_on([*ROLES, line("truncated", 35 - 60, 0, SERVER, offset=3)])
+    told = shifted([*ROLES, line("truncated", 35 - 60, 0, SERVER, offset=3)])
     assert roles_fall_back(told)
     assert of_the_last_life(told) == told
 
@@ -67,24 +73,24 @@ def test_parts_of_a_log_in_another_order_are_no_clock_set_back() -> None:
         [line("leader-starts", minute, 0, epoch=epoch) for minute, epoch in ((10, 0), (20, 1), (30, 2), (40, 3))],
         (2, 3, 0, 1), strict=True,
     )]  # fmt: skip
-    assert going_on(parts) == parts
+    assert shifted(parts) == parts
 
 
 def test_epochs_that_fall_in_the_file_too_are_left_as_they_are() -> None:
     put_back = [line("leader-starts", 10, 0, epoch=3), line("leader-starts", 20, 1, epoch=1)]
-    assert going_on(put_back) == put_back
+    assert shifted(put_back) == put_back
     assert roles_fall_back(put_back)
 
 
 def test_fetches_that_somebody_wrote_down_are_in_no_order() -> None:
     rows = [line("fetched", minute, place, "fetches.csv", offset=1) for place, minute in enumerate((50, 10, 30))]
-    assert going_on(rows) == rows
+    assert shifted(rows) == rows
 
 
 def test_a_clock_that_was_set_back_dates_nothing_on_another() -> None:
     fetch = statement("fetched", clock="broker 2", witness=2, broker=1, epoch=1, time=11 * HOUR, span=ROLES[0].span)
     assert set(clocks_of([*ROLES[:2], fetch]).bounds) == {"broker 1", "broker 2"}
-    assert clocks_of([*going_on(ROLES), fetch]).bounds == {}
+    assert clocks_of([*shifted(ROLES), fetch]).bounds == {}
 
 
 def set_back(moments: Sequence[Moment], broker: int) -> list[Moment]:
@@ -102,7 +108,7 @@ def judge(version: Version, seed: int) -> int:
     """No told high watermark lies outside what is recomputed; how many intervals are what they are without it."""
     found = walk(version, seed)
     moments = moments_of(found)
-    told = going_on(set_back(moments, 1 + seed % 2))
+    told = shifted(set_back(moments, 1 + seed % 2))
     if any(moment.set_back is None for moment in told):
         return 0
     said = replayed(found, in_terms(told)).told
