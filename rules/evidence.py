@@ -71,8 +71,7 @@ __all__ = [
     "Closing", "Committed", "Course", "Cut", "Difference", "EpochClaim", "EpochFile", "GroupCommit", "InferredCut",
     "KeptOlder", "Lag", "LeaderChange", "LeaderRow", "Leftover", "Level", "Moment", "OffsetClaim", "PartitionEvidence",
     "ProducerClaim", "Replay", "Replica", "SegmentFile", "Setting", "Settings", "Span", "Told", "Unclosed",
-    "Uncompared", "epoch_falls", "epoch_held", "first_role", "gives_role", "lags", "same_topic",
-    "translated",
+    "Uncompared", "epoch_falls", "epoch_held", "first_role", "gives_role", "lags", "same_topic", "translated",
 ]  # fmt: skip
 
 Level = Literal["quick", "full", "deep"]
@@ -90,8 +89,7 @@ class PartitionEvidence:
     versions: tuple[BrokerVersion, ...] = ()
     foreign: Foreign = NONE_FOREIGN  # folders that bear its name and hold another log
     told_ids: frozenset[str] = frozenset()  # that logs, traces and metadata give to this topic
-    copied_live: bool = False
-    """No broker of the cluster stopped in order: files of one broker may be moments apart."""
+    copied_live: bool = False  # no broker stopped in order: files of one broker may be moments apart
     copied: str = ""  # by word: live, stopped, crashed
     brokers_in_dump: int = 1  # that hold logs: with one no other replica could have been seen
     thresholds: Thresholds = DEFAULTS  # of rules, as whoever audits chose them
@@ -131,9 +129,8 @@ class PartitionEvidence:
     @cached_property
     def own_logs(self) -> tuple[Replica, ...]:
         """The copies but for foreign ones and those of another topic id than most replicas have."""
-        largest = max(self.incarnations, key=len, default=())
-        copies = (replica for replica in self.replicas if replica.state != "foreign")
-        return tuple(replica for replica in copies if all(same_topic(replica, own) for own in largest))
+        largest, own = max(self.incarnations, key=len, default=()), (r for r in self.replicas if r.state != "foreign")
+        return tuple(replica for replica in own if all(same_topic(replica, other) for other in largest))
 
     @cached_property
     def epochs_used_twice(self) -> bool:
@@ -294,13 +291,13 @@ class PartitionEvidence:
     @cached_property
     def perhaps_led_since(self) -> tuple[Replica, ...]:
         """Those whose brokers may have led after the last leader that is told, and whose logs differ from that log."""
-        told = self.chronicle, self.settings, lambda: self.clocks
-        return tuple(perhaps_led_since(self.current, self.differences, *told))
+        known = self.current, self.differences, self.chronicle, self.settings
+        return tuple(perhaps_led_since(*known, lambda: self.clocks))
 
     def sides(self, start: int, end: int, disputed: Sequence[Difference]) -> Sides:
         """Who is at odds with whom over a range, and who with the last leader."""
-        leader, twice = self.leader_at_the_end, self.epochs_used_twice
-        return sides(self.current, self.differences, (start, end), disputed, leader, epochs_used_twice=twice)
+        told = self.current, self.differences, (start, end), disputed, self.leader_at_the_end
+        return sides(*told, epochs_used_twice=self.epochs_used_twice)
 
     def followers_of(self, leader: Replica) -> tuple[Replica, ...]:
         """The other replicas of its incarnation of the topic."""

@@ -18,7 +18,7 @@ from rules.catalog import BY_ID
 from rules.chronicle.chronicle import Chronicle
 from rules.evidence import BrokerVersion, PartitionEvidence
 from rules.finding import Severity, Violation
-from tests.models.clock_set_back import set_back
+from tests.lab.clock_steps import set_back
 from tests.models.lived import alarms, asked, audited, backed, lived, unfound
 from tests.models.losses import losses
 from tests.models.oracle import VERSIONS, Version

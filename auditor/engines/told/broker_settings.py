@@ -236,21 +236,21 @@ def informed(
         ends = [end for fact in own for end in fact.trace_ends]
         broken = (each for fact in own for each in fact.sessions_broken if each.span.source not in disowned)
         gaps = (*(gap for fact in own for gap in fact.gaps), *_behind_logs(ends, broken, settings))
-        checkpoints = {fact.log_dir: fact.checkpoints for fact in own if fact.checkpoints}
+        of_roots = {fact.log_dir: fact.checkpoints for fact in own if fact.checkpoints}
         counts = counts_of((count for fact in own for count in fact.counts), found[cluster].counts.seen)
         coordinators = Coordinators(logs=tuple(log for fact in own for log in fact.coordinators))
         falls = by_clock(fall for fact in own for fall in fact.falls if fall.line.source not in disowned)
         known = structs.replace(found[cluster], settings=settings, versions=versions, gaps=gaps, disowned=disowned)
-        known = structs.replace(known, requests_until=requests_until(ends), busy=busy_logs(ends), falls=falls)
-        found[cluster] = structs.replace(known, checkpoints=checkpoints, counts=counts, coordinators=coordinators)
+        known = structs.replace(known, requests_until=requests_until(ends), busy=busy_logs(ends), checkpoints=of_roots)
+        found[cluster] = structs.replace(known, falls=falls, counts=counts, coordinators=coordinators)
     return found
 
 
 def _behind_logs(ends: Sequence[TraceEnd], broken: Iterable[SessionBroken], settings: Settings) -> Iterator[TraceGap]:
     stops: dict[int, list[int]] = {}
     for leader in {end.broker for end in ends}:
-        stops_logged = (state.since for state in settings.states(leader) if state.value == STOPPING)
-        stops[leader] = [since for since in stops_logged if since is not None]
+        told = (state.since for state in settings.states(leader) if state.value == STOPPING)
+        stops[leader] = [since for since in told if since is not None]
     return ended_early(ends, broken, stops)
 
 
@@ -270,15 +270,14 @@ def _stated(facts: Iterable[Fact], disowned: frozenset[str]) -> Iterator[Setting
 def logged_versions(settings: Settings) -> tuple[BrokerVersion, ...]:
     """Every broker's last release and protocol as its logs print them; under KRaft that is the metadata version."""
     last: dict[int, dict[str, Setting]] = {}
-    for setting in settings.statements:
-        if setting.origin == "log" and setting.name in (KAFKA_VERSION, METADATA_VERSION, INTER_BROKER_PROTOCOL):
-            last.setdefault(-1 if setting.broker is None else setting.broker, {})[setting.name] = setting
+    for told in settings.statements:
+        if told.origin == "log" and told.name in (KAFKA_VERSION, METADATA_VERSION, INTER_BROKER_PROTOCOL):
+            last.setdefault(-1 if told.broker is None else told.broker, {})[told.name] = told
     return tuple(_version(broker, last[broker]) for broker in sorted(last) if broker >= 0)
 
 
 def _version(broker: int, last: Mapping[str, Setting]) -> BrokerVersion:
-    binary = last.get(KAFKA_VERSION)
-    spoken = last.get(METADATA_VERSION) or last.get(INTER_BROKER_PROTOCOL)
+    binary, spoken = last.get(KAFKA_VERSION), last.get(METADATA_VERSION) or last.get(INTER_BROKER_PROTOCOL)
     latest = max(last.values(), key=lambda each: (-1 if each.since is None else each.since, each.span.start))
     return BrokerVersion(
         broker=broker,
