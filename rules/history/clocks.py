@@ -113,7 +113,7 @@ def closed(found: Iterable[Precedence]) -> Clocks:
     most = _shortest(direct)
     if contradicted := {one for one, other in most if one == other and most[one, other] < 0}:
         most = _shortest({pair: bound for pair, bound in direct.items() if contradicted.isdisjoint(pair)})
-    return _clocks(most, bounds)
+    return _clocks(most, bounds, contradicted)
 
 
 def of_whichever(name: str, clocks: AbstractSet[str], known: Clocks) -> Clocks:
@@ -126,10 +126,11 @@ def of_whichever(name: str, clocks: AbstractSet[str], known: Clocks) -> Clocks:
         most.update((pair, bound) for pair, bound in widest.items() if bound < FAR)
     bounds = {clock: count for clock, count in known.bounds.items() if clock not in clocks}
     shared = sum(known.bounds.get(clock, 0) for clock in clocks)
-    return _clocks(most, {**bounds, name: shared} if shared else bounds)
+    contradicted = {name if clock in clocks else clock for clock in known.contradicted}
+    return _clocks(most, {**bounds, name: shared} if shared else bounds, contradicted)
 
 
-def _clocks(most: Mapping[Pair, int], bounds: Mapping[str, int]) -> Clocks:
+def _clocks(most: Mapping[Pair, int], bounds: Mapping[str, int], contradicted: AbstractSet[str]) -> Clocks:
     """The controllers' record is the reference, or whichever clock shares most with others."""
     reference = "controller" if "controller" in bounds else max(sorted(bounds), key=lambda c: bounds[c], default="")
     told = MappingProxyType(most), MappingProxyType(bounds), frozenset(contradicted)
