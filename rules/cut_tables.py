@@ -24,9 +24,9 @@ from rules.evidence import (
     Replica,
     same_topic,
 )
+from rules.history.log_cuts import BY_HIGH_WATERMARK, cuts, decided_by
 from rules.history.moments import ROLE_KINDS
 from rules.history.statements import LogCut
-from rules.history.turns import BY_HIGH_WATERMARK, cuts, decided_by
 from rules.protocol import replica as protocol
 from rules.protocol.epochs import assign
 from rules.protocol.offsets import Epoch, Offset

@@ -12,10 +12,11 @@ from parsers.provenance import Span
 from rules.chronicle.chronicle import NOTHING_TOLD, Chronicle
 from rules.history.falling_times import Falls
 from rules.history.gaps import TraceGap
+from rules.history.log_cuts import Cut
 from rules.history.memberships import clocks_told
 from rules.history.moments import ZOOKEEPER_CLOCK, Committed, Moment, first_role, gives_role
 from rules.history.statements import RoleTaken
-from rules.history.turns import Cut, LeaderChange, last_assignment, reopenings
+from rules.history.turns import LeaderChange, last_assignment, reopenings
 from rules.protocol.topics import COMPACTED_TOPICS, METADATA_TOPIC
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
 from rules.replay import Clocks, Course, Lag, LeaderRow, Replay, Told, lags, release_at, replay, translated
@@ -222,9 +223,8 @@ class PartitionEvidence:
     @cached_property
     def closings(self) -> tuple[Closing | Unclosed, ...]:
         """What every replica must have held when its broker stopped in order, or what the replay lacks to say it."""
-        if self.topic == METADATA_TOPIC:
-            return ()
-        return tuple(closings(self.replayed, self.chronicle, self.current, self.settings.states, self.copied))
+        known = self.replayed, self.chronicle, self.current, self.settings.states, self.copied
+        return () if self.topic == METADATA_TOPIC else tuple(closings(*known))
 
     @cached_property
     def stable(self) -> StableLogs:
@@ -249,11 +249,7 @@ class PartitionEvidence:
         return parse_kafka_version(release_at(broker, at, self._certain_setting, self.clocks, last) or "")
 
     def setting(self, broker: int | None, name: str, at: Moment | None = None) -> Setting | None:
-        """The setting in force for this partition on a broker at a moment, or when the evidence ends.
-
-        `name` is the topic's own name of it where topics have it. None where nothing tells, or several values may have
-        been in force then.
-        """
+        """That in force on a broker at a moment, or at the end, by the topic's own name; None where several may be."""
         return self.settings.in_force(self.topic, broker, name, at, self.clocks)
 
     @cached_property

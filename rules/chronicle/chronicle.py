@@ -20,13 +20,12 @@ from rules.chronicle.leaders import (
 )
 from rules.chronicle.reigns import Reign, reigns
 from rules.chronicle.stories import NO_STORY, Story, stories
+from rules.history.log_cuts import Cut, cuts
 from rules.history.moments import ROLE_KINDS, Committed, Moment, committed, epoch_starts, gives_role
 from rules.history.statements import Fetched, PartitionState, Role, RoleTaken
 from rules.history.terms import telling_every_role
 from rules.history.turns import (
-    Cut,
     LeaderChange,
-    cuts,
     epochs_begin_anew,
     last_leader,
     leader_changes,

@@ -10,9 +10,9 @@ from typing import Final
 from parsers.provenance import Span
 from rules.history.chronology import PLACED_BY_EPOCH, in_order
 from rules.history.clocks import ClockOffset
+from rules.history.log_cuts import Cut, cuts
 from rules.history.moments import ZOOKEEPER_CLOCK, Moment
 from rules.history.statements import PartitionState, RoleTaken
-from rules.history.turns import Cut, cuts
 from rules.words import numbered
 
 _FOLLOWS: Final = re.compile(r"broker \d+ follows\b")

@@ -1,4 +1,4 @@
-"""Turns of a partition's history: elections and cuts, read from what was said around them."""
+"""Turns of a partition's history: elections, assignments and in-sync replicas, read from what was said around them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, TypeGuard
-
-from msgspec.structs import replace
 
 from rules.history.moments import (
     ROLE_KINDS,
@@ -18,12 +16,9 @@ from rules.history.moments import (
     gives_role,
     in_sync,
     is_metadata,
-    log_end,
 )
-from rules.history.statements import LogCut, LogEvent, PartitionState, Role, RoleTaken
+from rules.history.statements import PartitionState, RoleTaken
 
-Watermarked = RoleTaken | LogEvent | LogCut
-"""What may tell a broker's own high watermark."""
 _STATES: Final = ("leadership", "isr")
 """Kinds of statements that a partition's state is told by."""
 
@@ -195,110 +190,3 @@ def reopenings(moments: Iterable[Moment], first: Mapping[int, RoleTaken]) -> dic
         if moment.offset < opened.offset:
             found.setdefault(moment.epoch or 0, []).append(moment)
     return found
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cut:
-    """A truncation that a broker logged, with what it knew of its log just before."""
-
-    broker: int
-    offset: int
-    log_end_offset: int | None
-    high_watermark: int | None
-    leader: int | None
-    epoch: int | None
-    former_epoch: int | None
-    """The epoch in which the broker was before it took the role in which it cut: the cut records are of it or older.
-
-    Null where no line tells it.
-    """
-    moment: LogCut
-    known: Watermarked | None
-    """The statement that told the high watermark."""
-
-    @property
-    def committed_end(self) -> int | None:
-        """Up to where it removed what the broker knew to be committed; null where nothing tells that it did."""
-        # A log that was no longer than the cut had lost those records before.
-        ends = [end for end in (self.high_watermark, self.log_end_offset) if end is not None]
-        return min(ends) if self.high_watermark is not None and min(ends) > self.offset else None
-
-
-def cuts(moments: Sequence[Moment]) -> Iterator[Cut]:
-    """Every truncation that removed something or may have, broker by broker in the order of its log."""
-    if not any(moment.kind == "truncated" for moment in moments):
-        return
-    end: dict[str, int | None] = {}
-    known: dict[str, Watermarked] = {}
-    role: dict[str, Role] = {}
-    started: set[str] = set()
-    """Clocks of brokers that were started again, and tell no role since: in which one they cut is not known."""
-    for moment in moments:
-        # Releases up to 2.4 write no line when a broker follows; the controller's order tells it.
-        order = gives_role(moment) and moment.kind == "leadership" and moment.clock == f"broker {moment.witness}"
-        if not order and (moment.broker is None or moment.clock != f"broker {moment.broker}"):
-            continue
-        if gives_role(moment) and (order or moment.kind != "leadership"):
-            # The same role told again, after a restart or with another ISR, leaves the former epoch what it was.
-            repeated = moment.term == moment.epoch and moment.clock in role
-            former = role[moment.clock].term if repeated else moment.term
-            # Before the first role that is told it was in some epoch below: which one is sure where there is but one.
-            former = None if moment.clock not in role and (former or 0) > 0 else former
-            role[moment.clock] = moment if former == moment.term else replace(moment, term=former)
-            started.discard(moment.clock)
-        told = log_end(moment)
-        end[moment.clock] = told if told is not None else end.get(moment.clock)
-        if moment.kind == "log-loaded":
-            known.pop(moment.clock, None)
-            started.add(moment.clock)
-        if _tells_watermark(moment) and not _lower(known, moment):
-            known[moment.clock] = moment
-        if moment.kind == "truncated" and moment.offset is not None:
-            taken = None if moment.clock in started else role.get(moment.clock)
-            yield _cut(moment, end.get(moment.clock), known.get(moment.clock), taken)
-            end[moment.clock] = moment.offset
-            known.pop(moment.clock, None)
-
-
-BY_HIGH_WATERMARK: Final = ("cut-by-high-watermark", "epoch-answer-unknown")
-"""What a fetcher writes when its high watermark decides where the log is cut."""
-DECISIONS: Final = (*BY_HIGH_WATERMARK, "cut-by-epoch-answer", "epoch-answer-kept")
-
-
-def decided_by(own: Sequence[Moment], place: int) -> LogCut | None:
-    """The last line of one log before the cut at that place that says what decided it."""
-    for before in range(place - 1, -1, -1):
-        said = own[before]
-        if isinstance(said, LogCut) and said.kind in DECISIONS:
-            return said
-        if said.kind in (*ROLE_KINDS, "log-loaded", "truncated"):
-            return None
-    return None
-
-
-def _tells_watermark(moment: Moment) -> TypeGuard[Watermarked]:
-    if isinstance(moment, RoleTaken) or moment.kind in ("high-watermark-loaded", "cut-below-high-watermark"):
-        return moment.high_watermark is not None
-    return False
-
-
-def _lower(known: Mapping[str, Watermarked], moment: Watermarked) -> bool:
-    """Releases up to 2.3 print one line an assigned replica, remote ones with 0: only the highest is the log's own."""
-    before = known.get(moment.clock)
-    if before is None or moment.kind != "high-watermark-loaded":
-        return False
-    return (before.high_watermark or 0) > (moment.high_watermark or 0)
-
-
-def _cut(moment: LogCut, end: int | None, known: Watermarked | None, role: Role | None) -> Cut:
-    return Cut(
-        broker=-1 if moment.broker is None else moment.broker,
-        offset=-1 if moment.offset is None else moment.offset,
-        log_end_offset=end,
-        high_watermark=known.high_watermark if known else None,
-        leader=role.leader if role else None,
-        epoch=role.epoch if role else None,
-        former_epoch=role.term if role else None,
-        moment=moment,
-        known=known,
-    )

@@ -27,7 +27,7 @@ from rules.loss.held_by_none import held_by_none
 from rules.loss.incurred import Loss, losses
 from rules.loss.unbilled import unbilled
 from rules.protocol.steps import Budget, budgeted
-from rules.replicas.led_last import ends_early, stop_untold
+from rules.replicas.led_last import cut_short
 from rules.rule import Rule
 from rules.sketch.draw import draw
 from rules.timeline.drawn import drawn_history
@@ -89,17 +89,10 @@ def _judged(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerd
         contradicted_releases=tuple(_contradicted_releases(evidence)),
         told_by_metadata=any(map(is_metadata, evidence.moments)),
         roles_told_in=tuple(sorted({m.span.source for m in evidence.moments if m.kind in TELLING_ROLES})),
-        logs_cut_short=tuple(_cut_short(evidence)),
+        logs_cut_short=tuple(
+            cut_short(evidence.current, evidence.chronicle, evidence.settings, ordered=not evidence.epochs_used_twice)
+        ),
     )
-
-
-def _cut_short(evidence: PartitionEvidence) -> Iterator[int]:
-    """Brokers of which disks or other brokers show more than their own logs tell."""
-    ordered = not evidence.epochs_used_twice
-    for broker in sorted({replica.broker for replica in evidence.current}):
-        stopped = any(stop_untold(r, evidence.settings) for r in evidence.current if r.broker == broker)
-        if stopped or (ordered and ends_early(broker, evidence.chronicle)):
-            yield broker
 
 
 def _contradicted_releases(evidence: PartitionEvidence) -> Iterator[tuple[int, str, str]]:

@@ -13,8 +13,8 @@ from rules.asked_once import asked_once
 from rules.chronicle.extents import Extents
 from rules.evidence import PartitionEvidence, Replica
 from rules.facts.stretch import HIGHEST_OFFSET
+from rules.history.log_cuts import Cut
 from rules.history.statements import RoleTaken
-from rules.history.turns import Cut
 from rules.loss.gone import Gone, fates
 from rules.protocol.offsets import without
 from rules.protocol.steps import StepLimit

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from rules.chronicle.chronicle import Chronicle
+from rules.history.log_cuts import BY_HIGH_WATERMARK, Cut, decided_by
 from rules.history.statements import LogCut
-from rules.history.turns import BY_HIGH_WATERMARK, Cut, decided_by
 from rules.protocol import replica as protocol
 from rules.protocol.epochs import EpochChain, assign
 from rules.protocol.offsets import Epoch, Offset

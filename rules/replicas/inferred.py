@@ -16,8 +16,8 @@ from rules.chronicle.chronicle import NOTHING_TOLD, Chronicle
 from rules.facts.join import KEEP_RUNS
 from rules.facts.producing import ProducerRun, SequenceStep
 from rules.facts.stretch import EpochRun
+from rules.history.log_cuts import Cut
 from rules.history.moments import Moment, own_log_end
-from rules.history.turns import Cut
 from rules.replicas.replica import Leftover, OffsetClaim, ProducerClaim, Replica
 
 Proof = Literal["segments put aside", "a producer snapshot", "a sequence jump"]

@@ -62,7 +62,17 @@ def stop_untold(replica: Replica, settings: Settings) -> bool:
     return stopped and _stop(settings.states(replica.broker)) is None
 
 
-def ends_early(broker: int, chronicle: Chronicle) -> bool:
+def cut_short(
+    replicas: Sequence[Replica], chronicle: Chronicle, settings: Settings, *, ordered: bool
+) -> Iterator[int]:
+    """Brokers of which disks, or others where epochs have an order, show more than their own logs tell."""
+    for broker in sorted({replica.broker for replica in replicas}):
+        stopped = any(stop_untold(replica, settings) for replica in replicas if replica.broker == broker)
+        if stopped or (ordered and _ends_early(broker, chronicle)):
+            yield broker
+
+
+def _ends_early(broker: int, chronicle: Chronicle) -> bool:
     """Whether it followed in a newer epoch, by whoever served it, than the last of which its own log tells."""
     clock = f"broker {broker}"
     story = chronicle.stories.get(clock, NO_STORY)

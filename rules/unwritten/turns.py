@@ -7,9 +7,9 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from rules.history.log_cuts import BY_HIGH_WATERMARK, DECISIONS
 from rules.history.moments import ROLE_KINDS, Moment, gives_role, leads
 from rules.history.statements import LogCut
-from rules.history.turns import BY_HIGH_WATERMARK, DECISIONS
 
 Kind = Literal["leads", "follows", "rests", "cuts", "keeps", "loads", "begins", "starts-at", "ends"]
 ROLES_TAKEN: Final = ("leads", "follows", "rests")

@@ -53,8 +53,7 @@ _IN_MAP: Final = re.compile(r"\w*Map\((?P<scala>.*)\)|\{(?P<java>.*)\}|(?P<kraft
 _NAMES: Final = {sign: re.compile(rf"(?:^|, ?)([a-z][a-z0-9.\-]{{1,100}}){sign}") for sign in (" -> ", "=")}
 """Values hold commas too, but none that a name and such a sign follow."""
 _PROPERTY: Final = re.compile(r"([a-z][a-z.]{1,100})(=| -> )(\[[^\]]{0,200}\]|[^,]{0,200})")
-_DETAIL_LIMIT: Final = 1000
-"""What is as long was cut short."""
+_DETAIL_LIMIT: Final = 1000  # what is as long was cut short
 OF_BROKERS: Final = (*_VERSIONS, *_STATES, _CREATION, *_CONFIGURED)
 """Kinds of events that tell a version, whether a broker runs, or settings."""
 _BROKER_OR_ALL: Final = re.compile(r"[0-9]{0,9}")
