@@ -86,12 +86,16 @@ def refuse_false(clocks: Clocks) -> None:
 def test_no_effect_on_one_host_comes_before_its_cause(case: str) -> None:
     closed_pairs = 0
     for evidence in partitions(case):
-        assert [found for found in precedences(evidence.moments) if found.later < found.earlier] == []
         refuse_false(evidence.clocks)
+        if evidence.clocks.contradicted:
+            assert evidence.order_open  # an epoch that was opened twice is no one cause
+            continue
+        assert [found for found in precedences(evidence.moments) if found.later < found.earlier] == []
         brokers = [clock for clock in evidence.clocks.bounds if clock in NAMES]
         most = evidence.clocks.most
         closed_pairs += sum((a, b) in most and (b, a) in most for a, b in combinations(brokers, 2))
-    assert closed_pairs >= len(partitions(case)) / 2
+    # Without request logs and metadata nothing bounds a clock.
+    assert closed_pairs >= sum(bool(evidence.clocks.bounds) for evidence in partitions(case)) / 2
 
 
 @pytest.mark.parametrize("case", ["clean_2_8", "unclean_4x", "fast_failover_kip279"])
