@@ -80,12 +80,21 @@ def _shifted(own: Lines, told: Sequence[TimesFall]) -> Mapping[int, Moment]:
     if max((line.last_time or line.time or 0) for line in own) < since - _SILENT_MS:
         return {}  # nothing is told of the partition since
     most = max(map(len, by_file.values()))
-    found = list(_orders(own, _Change(by_file, since))) if most == 1 else []
+    found = list(_orders(own, _Change(by_file, since))) if most == 1 and _of_one_time(told) else []
     if len(found) == 1:
         return found[0]
     if not found and most <= MOST_FALLS and _put_together(own, by_file):
         return {}
     return _marked(own)
+
+
+def _of_one_time(told: Sequence[TimesFall]) -> bool:
+    """Whether a file shows all of the one change by which each file would have to be explained.
+
+    Where none does, every file was silent around it, or each shows a change of its own.
+    """
+    until, since = max(fall.before for fall in told), min(fall.after for fall in told)
+    return any(until - fall.before <= _SILENT_MS and fall.after - since <= _SILENT_MS for fall in told)
 
 
 def _put_together(own: Lines, falling: Mapping[str, object]) -> bool:

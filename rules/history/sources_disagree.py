@@ -1,7 +1,8 @@
 """Logs of one broker that cannot be of one clock: they tell one role at times that are not both true.
 
 A broker takes a role while it serves the order to take it. It answers nobody in an epoch before it leads in it, and
-takes no request of an older epoch when it has left that one.
+takes no request of an older epoch when it has left that one. Nor does it when it has loaded a log and has no role yet.
+It takes a role with the log that it has loaded, unless it tells of a cut.
 """
 
 from __future__ import annotations
@@ -9,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rules.history.falling_times import LEAST_MS
-from rules.history.moments import ROLE_KINDS, Moment, accepted, ordered
+from rules.history.moments import DISTURBED, ROLE_KINDS, Moment, accepted, agreed, gives_role, ordered
 from rules.history.rotated import log_of
-from rules.history.statements import Fetched, PartitionState, RoleTaken
+from rules.history.statements import Fetched, LogEvent, PartitionState, RoleTaken
 
 
 def sources_disagree(own: Sequence[Moment]) -> bool:
     """Whether statements of one clock contradict each other, by more than its threads may have waited for a line."""
     roles = _first_roles(own)
-    return any(late > LEAST_MS for late in (*_against_orders(own, roles), *_against_requests(own, roles)))
+    found = (*_against_orders(own, roles), *_against_requests(own, roles), *_without_role(own))
+    return _shorter_than_loaded(own) or any(late > LEAST_MS for late in found)
 
 
 def _first_roles(own: Sequence[Moment]) -> Sequence[RoleTaken]:
@@ -60,3 +62,31 @@ def _against_requests(own: Sequence[Moment], roles: Sequence[RoleTaken]) -> Iter
         came = m.arrived if m.taken_in is None else m.taken_in
         if left is not None and came is not None:
             yield came - left
+
+
+def _without_role(own: Sequence[Moment]) -> Iterator[int]:
+    """By how much a fetch came in after its broker had loaded the log, which had a role before and none since."""
+    has_role, loaded = False, None
+    for m in ordered(own):
+        if gives_role(m):
+            has_role, loaded = True, None
+        elif m.kind == "log-loaded" and has_role:
+            loaded = m.time
+        elif loaded is not None and isinstance(m, Fetched) and agreed(m):
+            came = m.arrived if m.taken_in is None else m.taken_in
+            yield 0 if came is None else came - loaded
+
+
+def _shorter_than_loaded(own: Sequence[Moment]) -> bool:
+    """Whether a role is taken in one log with less than another says was loaded, and no cut is told between them."""
+    loaded: LogEvent | None = None
+    for m in ordered(own):
+        if isinstance(m, LogEvent) and m.kind == "log-loaded":
+            loaded = m
+        elif m.kind in DISTURBED or m.kind == "log-deleted":
+            loaded = None
+        elif isinstance(m, RoleTaken) and loaded is not None and m.offset is not None and not m.doubtful:
+            if m.offset < (loaded.end_offset or 0) and log_of(m.span.source) != log_of(loaded.span.source):
+                return True
+            loaded = None
+    return False
