@@ -39,7 +39,7 @@ ROLES = [
 
 
 def shifted(moments: Sequence[Moment]) -> list[Moment]:
-    """What is told when nothing else is known of where times fall than what these statements show."""
+    """What is told where nothing else is known of where times fall; a step that one of two files shows stays open."""
     return going_on(moments, by_clock(falls_in(moments)))
 
 
