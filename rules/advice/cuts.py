@@ -118,8 +118,9 @@ def stretch_of(replica: Replica, epoch: int, start: int, end: int, evidence: Par
     account = accounts(evidence)
     mark = start if replica.high_watermark is None else max(start, min(end, replica.high_watermark.offset))
     own = mark if _of_its_own_records(replica, epoch, start, mark, evidence) else start
-    bills = [loss for loss in losses(evidence) if loss.epoch == epoch and loss.start_offset <= start < loss.end_offset]
-    committed_end = max(account.committed_end(epoch, start, end), own, *(min(end, loss.committed_end) for loss in bills))
+    bills = (loss for loss in losses(evidence) if loss.epoch == epoch and loss.start_offset <= start < loss.end_offset)
+    billed = max((min(end, loss.committed_end) for loss in bills), default=start)
+    committed_end = max(account.committed_end(epoch, start, end), own, billed)
     told = by_worth(evidence, epoch, (start, end, committed_end), account.answers(epoch, start, end))
     sure = Extents.of((p.start_offset, p.end_offset) for p in told if p.worth in ("committed", "acknowledged"))
     return Stretch(

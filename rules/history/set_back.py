@@ -8,7 +8,7 @@ not show is of the time before or after it. Where that leaves more than one orde
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import product
+from itertools import pairwise, product
 from typing import Final
 
 from msgspec import structs
@@ -80,7 +80,7 @@ def _shifted(own: Lines, told: Sequence[TimesFall]) -> Mapping[int, Moment]:
     if max((line.last_time or line.time or 0) for line in own) < since - _SILENT_MS:
         return {}  # nothing is told of the partition since
     most = max(map(len, by_file.values()))
-    found = list(_orders(own, _Change(by_file, since))) if most == 1 and _of_one_time(told) else []
+    found = list(_orders(own, _Change(by_file, since))) if most == 1 and _of_one_time(told, own) else []
     if len(found) == 1:
         return found[0]
     if not found and most <= MOST_FALLS and _put_together(own, by_file):
@@ -88,13 +88,25 @@ def _shifted(own: Lines, told: Sequence[TimesFall]) -> Mapping[int, Moment]:
     return _marked(own)
 
 
-def _of_one_time(told: Sequence[TimesFall]) -> bool:
+def _of_one_time(told: Sequence[TimesFall], own: Lines) -> bool:
     """Whether a file shows all of the one change by which each file would have to be explained.
 
-    Where none does, every file was silent around it, or each shows a change of its own.
+    Where none does, every file was silent around it for longer than ever, or each shows a change of its own.
     """
     until, since = max(fall.before for fall in told), min(fall.after for fall in told)
-    return any(until - fall.before <= _SILENT_MS and fall.after - since <= _SILENT_MS for fall in told)
+    pauses = _pauses(own)
+    silent = ((fall, max(_SILENT_MS, pauses.get(fall.line.source, 0))) for fall in told)
+    return any(until - fall.before <= most and fall.after - since <= most for fall, most in silent)
+
+
+def _pauses(own: Lines) -> Mapping[str, int]:
+    """The longest time between two lines of each file."""
+    found: dict[str, int] = {}
+    for before, after in pairwise(sorted(own, key=lambda line: (line.span.source, line.span.start))):
+        if before.span.source == after.span.source:
+            pause = (after.time or 0) - (before.last_time or before.time or 0)
+            found[after.span.source] = max(pause, found.get(after.span.source, 0))
+    return found
 
 
 def _put_together(own: Lines, falling: Mapping[str, object]) -> bool:
