@@ -54,7 +54,10 @@ def _against_requests(own: Sequence[Moment], roles: Sequence[RoleTaken]) -> Iter
     began = {role.epoch: role.time for role in roles if role.kind == "leader-starts" and role.time is not None}
     following = ordered(m for m in own if m.kind in ROLE_KINDS)
     for m in own:
-        if not isinstance(m, Fetched) or m.doubtful or m.epoch is None or not accepted(m) or m.error is None:
+        # A partition that a session leaves out is served whatever its epoch (KAFKA-9338).
+        if not isinstance(m, Fetched) or m.implied or m.doubtful or m.epoch is None:
+            continue
+        if not accepted(m) or m.error is None:
             continue
         if m.epoch in began and m.time is not None:
             yield began[m.epoch] - m.time

@@ -1,4 +1,4 @@
-"""Whatever a clock does amid the logs of a healthy cluster, nobody is accused; and what it did is said."""
+"""Wherever clocks of a healthy cluster are set back, or all of them forward, nobody is accused; and it is said."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ BACK: Final = (-1, -2, -3, -5, -10, -20, -60, -3600)
 FORWARD: Final = (1, 5, 60, 3600)
 Draw = tuple[str, str, int, int]
 """A sample, whose clocks step, by how many seconds, and which draw of the place it is."""
-DRAWS: Final[list[Draw]] = [*product(CLEAN, ("broker", "every"), (*BACK, *FORWARD), range(5))]
+DRAWS: Final[list[Draw]] = [
+    *product(CLEAN, ("broker", "every"), BACK, range(2)),
+    *product(CLEAN, ("every",), FORWARD, range(2)),
+]
 FAST: Final[frozenset[Draw]] = frozenset(
     (("clean_2_8", "broker", -5, 0), ("clean_4x", "every", -20, 0), ("clean_2_8", "every", -2, 0))
 )
