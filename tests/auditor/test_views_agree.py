@@ -48,17 +48,9 @@ def is_unclean(case: Path) -> bool:
     return case.name == "unclean_rejoined"
 
 
-OPEN: Final = {("lives_without_ids", "disks")}
-"""A cut of the records of a life that ended, which no disk and no id tells: TRUNC001 names it, and no bill does."""
-
-
 @pytest.mark.parametrize("missing", fast_if({"disks", "roles and request logs"}.__contains__, LEFT_OUT))
 @pytest.mark.parametrize("case", fast_if(is_unclean, CASES), ids=lambda case: case.name)
-def test_no_page_denies_what_another_tells(
-    case: Path, missing: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    if (case.name, missing) in OPEN:
-        request.applymarker(pytest.mark.xfail(strict=True, reason="a cut that no bill names"))
+def test_no_page_denies_what_another_tells(case: Path, missing: str, tmp_path: Path) -> None:
     dump = shutil.copytree(case / "dump", tmp_path / "dump", ignore=LEFT_OUT[missing])
     assert [*contradictions(audited(dump))] == []
 
