@@ -52,7 +52,8 @@ def _against_orders(own: Sequence[Moment], roles: Sequence[RoleTaken]) -> Iterat
 def _against_requests(own: Sequence[Moment], roles: Sequence[RoleTaken]) -> Iterator[int]:
     """By how much a fetch that names an epoch was answered before its role, or came in after the next one."""
     began = {role.epoch: role.time for role in roles if role.kind == "leader-starts" and role.time is not None}
-    following = ordered(m for m in own if m.kind in ROLE_KINDS)
+    # Who opens an epoch that another leads is EPOCH008's, and no contradiction of clocks.
+    following = ordered(m for m in own if m.kind in ROLE_KINDS and m.kind != "leader-starts")
     for m in own:
         # A partition that a session leaves out is served whatever its epoch (KAFKA-9338).
         if not isinstance(m, Fetched) or m.implied or m.doubtful or m.epoch is None:

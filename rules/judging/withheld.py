@@ -50,5 +50,5 @@ def _reason(evidence: PartitionEvidence) -> str:
 
 def _by_epoch(rule: Rule, evidence: PartitionEvidence) -> bool:
     if rule.order == "of roles":
-        return evidence.order_open
+        return evidence.chronicle.roles_fall_back
     return rule.order == "of epochs" or (rule.order == "as its rows are" and not BY_EPOCH.isdisjoint(rule.needs))

@@ -60,16 +60,17 @@ def _likely(opening: RoleTaken, answer: Produced, clocks: Clocks) -> int:
 
     Clocks that nothing keeps from showing the same are taken to do so.
     """
-    if opening.set_back or answer.set_back:
+    if opening.time is None or opening.set_back or answer.set_back:
         return FAR
-    at = opening.time or 0
-    most = estimated(at, opening.clock, answer.clock, clocks)
-    return at if most is None else most
+    most = estimated(opening.time, opening.clock, answer.clock, clocks)
+    return opening.time if most is None else most
 
 
 def _earliest(opening: RoleTaken, answer: Produced, clocks: Clocks) -> int:
     """When a broker may have opened an epoch, by the clock of an answer; a second sooner where nothing bounds it."""
-    earliest, _ = translated(opening.time or 0, opening.clock, answer.clock, clocks) or (-FAR, FAR)
+    if opening.time is None:
+        return -FAR
+    earliest, _ = translated(opening.time, opening.clock, answer.clock, clocks) or (-FAR, FAR)
     return _likely(opening, answer, clocks) - 2 * WANDER_MS if earliest == -FAR else earliest
 
 

@@ -116,10 +116,11 @@ def belied(
     judged = [_Judged(r, _words(r, chronicle, openings if r.path in at_large else ()), compacted) for r in current]
     if not any(own.against for own in judged):
         return ()
-    borne_out = [own.replica for own in judged if own.borne_out and not any(map(own.belies, openings))]
+    borne_out = [own.replica for own in judged if own.bears_out([*own.words, *openings])]
     found: list[Belied] = []
     for own in judged:
-        vouched = any(shares_a_batch(own.replica, other) for other in borne_out)
+        in_place = own.replica.path not in at_large and bool(borne_out)
+        vouched = in_place or any(shares_a_batch(own.replica, other) for other in borne_out)
         if own.against and not vouched and (own.replica.path in at_large or not own.explained):
             found.extend(_found(own, loose, epochs_of))
     strange = {each.path: each for each in found if not each.explained}
@@ -144,11 +145,10 @@ class _Judged:
         """What the log in its folder belies."""
         return [word for word in self.words if self.belies(word)]
 
-    @property
-    def borne_out(self) -> bool:
-        """Whether the log has an epoch open where its broker told, and nothing else than was told."""
-        opened = (word for word in self.words if word.kind == "opened" and word.offset)
-        return not self.against and any(self.starts.get(word.epoch) == word.offset for word in opened)
+    def bears_out(self, told: Sequence[_Word]) -> bool:
+        """Whether the log has an epoch open where its broker or that leader told, and nothing else than was told."""
+        opened = (word for word in told if word.kind == "opened" and word.offset)
+        return not any(map(self.belies, told)) and any(self.starts.get(word.epoch) == word.offset for word in opened)
 
     @property
     def explained(self) -> bool:

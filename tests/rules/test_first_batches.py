@@ -91,7 +91,8 @@ def test_of_a_topic_that_was_compacted_it_is_none(tmp_path: Path) -> None:
     yard = Yard(tmp_path)
     for broker in (1, 2, 3):
         yard.broker(broker, LOG[1:], segments=(0,), cleaner=60, epochs=chain(LOG))
-    assert (yard.told(), yard.undecided(), yard.report().verdict) == ([], [], "clean")
+    # Its records have no keys, of which a cleaner keeps none: SEG005 asks who took the others.
+    assert (yard.told(), {rule for rule, _ in yard.undecided()}) == ([], {"SEG005"})
 
 
 def test_unreadable_bytes_at_the_beginning_are_damage_and_no_second_finding(yard: Yard) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from parsers.internal_topics import InternalRecord, StandingKeys, memberships
 from parsers.provenance import Origin
 from rules.finding import Finding, Severity
 from tests.auditor.dumps_at_hand import audited
+from tests.replaced import replace
 from tests.rules.broken_dumps import Yard
 from tests.rules.cluster_dumps import HOUR, OFFSETS, MetadataLog, entry, topic_id, with_metadata
 from tests.rules.protocol.client_vectors import vectors

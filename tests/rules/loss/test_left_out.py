@@ -180,7 +180,7 @@ def test_a_disk_that_was_put_back_loses_what_older_epochs_wrote_when_the_epoch_i
 def test_offsets_that_a_leader_gave_are_as_many_records() -> None:
     """A leader gives one offset after the other, and to markers of transactions too; a compacted log has holes."""
     told, *_ = losses(read_sketch(PUT_BACK).evidence)
-    assert "3 records, any transaction markers counted" in next(details(told))
+    assert "3 records, any transaction markers included" in next(details(told))
     compacted, *_ = losses(read_sketch(PUT_BACK.replace("broker 2  000 33|", "broker 2  000 33| ; cleaner 2")).evidence)
     assert "1 to 3 records" in next(details(compacted))
 

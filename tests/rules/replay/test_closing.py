@@ -16,9 +16,7 @@ from tests.lab.effort import fast_if
 from tests.lab.sample_histories import SAMPLES, histories
 from tests.replaced import replace
 
-BY_HAND: Final = ("dump_log_text", "restored_by_hand")
-"""Texts of a tool, and files that people put in each other's places: these are not what brokers left at their stops."""
-CASES: Final = sorted(p.parent.name for p in SAMPLES.glob("*/truth.json") if p.parent.name not in BY_HAND)
+CASES: Final = sorted(path.parent.name for path in SAMPLES.glob("*/truth.json") if path.parent.name != "dump_log_text")
 FAST: Final = ("fast_failover_kip101", "lost_pages_hw", "unclean_4x")
 ON_DISK: Final = ("the checkpoint of broker", "on disk")
 STANDING: Final = ("HW002", "HW003", "HW004", "LEO001")
