@@ -119,7 +119,7 @@ def test_a_segment_that_is_deleted_meanwhile_is_still_collected(script: Path, tm
     tools = tmp_path / "tools"
     tools.mkdir()
     (tools / "cp").write_text(
-        f'#!/bin/sh\ncase $2 in */pay-0/*.timeindex) mv "{segment}" "{segment}.deleted" 2>/dev/null ;; esac\n'
+        f'#!/bin/sh\ncase $3 in */pay-0/*.timeindex) mv "{segment}" "{segment}.deleted" 2>/dev/null ;; esac\n'
         f'exec {shutil.which("cp")} "$@"\n'
     )
     (tools / "cp").chmod(0o755)
