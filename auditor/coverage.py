@@ -99,7 +99,7 @@ def coverage_of(
             replicas,
             missing=len(missing) + len(elsewhere),
             metadata_untold=_untold_by_metadata(units, verdicts),
-            cut_short={broker for verdict in verdicts for broker in verdict.logs_cut_short},
+            reaches=[verdict.log_reach for verdict in verdicts],
             partial=partial,
         ),
     )

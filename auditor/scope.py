@@ -8,6 +8,7 @@ from typing import Final
 
 from auditor.engines.plan.units import ReadUnit
 from auditor.report.model import AbsentLogs
+from rules.replicas.log_reach import LogReach
 from rules.verdict import KIND_WORDS, ReplicaVerdict, Scope
 
 LOGS: Final = tuple(kind for kind in KIND_WORDS if kind != "disk")
@@ -75,18 +76,21 @@ def scope_of(
     replicas: Sequence[ReplicaVerdict],
     *,
     missing: int,
-    cut_short: Collection[int],
+    reaches: Sequence[LogReach],
     metadata_untold: int = 0,
     partial: bool,
 ) -> Scope:
     """How far a verdict on all this reaches."""
     here = {"disk": bool(replicas), **{kind: kind in logs.kinds for kind in LOGS}}
     lacked = {kind for broker in logs.brokers for kind in logs.lacking(broker)}
+    late = {broker for reach in reaches for broker in reach.begun_late}
     return Scope(
         kinds=tuple(kind for kind in KIND_WORDS if here[kind]),
         absent=tuple(kind for kind in KIND_WORDS if not here[kind]),
         partly=tuple(kind for kind in LOGS if here[kind] and kind in lacked),
-        cut_short=tuple(sorted(cut_short)),
+        cut_short=tuple(sorted({broker for reach in reaches for broker in reach.cut_short})),
+        begun_late=tuple(sorted(broker for broker in late if "server-log" not in logs.lacking(broker))),
+        before_logs=sum(reach.records_before for reach in reaches) if here["server-log"] or here[CHANGES] else 0,
         metadata_untold=metadata_untold,
         replicas_here=sum(replica.state == "current" for replica in replicas),
         replicas_assigned=sum(replica.state == "current" for replica in replicas) + missing,

@@ -15,10 +15,11 @@ from rules.history.clocks import ClockOffset
 from rules.history.milestones import Milestone
 from rules.loss.incurred import Loss
 from rules.loss.unbilled import Unbilled
+from rules.replicas.log_reach import LogReach
 from rules.replicas.share import PartitionShare
 from rules.replicas.topic_names import UnnamedTopicId
 from rules.timeline.values import DrawnHistory
-from rules.words import numbered
+from rules.words import counted, numbered
 from rules.zoom.ranges import UnreadFile
 
 
@@ -121,8 +122,7 @@ class PartitionVerdict(Struct, frozen=True, kw_only=True):
     """Whether a metadata log tells of the partition."""
     roles_told_in: tuple[str, ...] = ()
     """Logs that tell who led or followed."""
-    logs_cut_short: tuple[int, ...] = ()
-    """Brokers whose own logs end before a stop that their disks tell, or a role in which others show them."""
+    log_reach: LogReach = LogReach()
     unnamed: tuple[UnnamedTopicId, ...] = ()
     """Topic ids of the cluster that requests or logs tell of, and whose names nobody does: no partition's, so apart."""
     share: PartitionShare | None = None
@@ -153,6 +153,10 @@ class Scope:
     """Kinds that some brokers have here and others lack."""
     cut_short: tuple[int, ...] = ()
     """Brokers whose own logs end before a stop that their disks tell, or a role in which others show them."""
+    begun_late: tuple[int, ...] = ()
+    """Brokers whose own logs begin after a reign in which others' logs show them."""
+    before_logs: int = 0
+    """Partitions of which disks hold records that are older than every role of which a broker's log tells."""
     metadata_untold: int = 0
     """Partitions with replicas of which the metadata log here does not tell, though it is one log for all: a part of
     it is missing."""
@@ -170,21 +174,25 @@ class Scope:
             *most, last = (KIND_WORDS[kind] for kind in self.kinds)
             told = f"{', '.join(most)} and {last} tell" if most else f"{last} alone tell"
             parts.append(f"as far as {told}")
+        if self.before_logs:
+            parts.append(f"as far as disks tell before broker logs begin ({counted(self.before_logs, 'partition')})")
         if self.replicas_here < self.replicas_assigned:
             parts.append(f"of {self.replicas_here} of {self.replicas_assigned} assigned replicas")
         if self.partly and self.partial:
             parts.append(f"without all {self.lacking}")
         if self.metadata_untold and self.partial:
-            many = "1 partition" if self.metadata_untold == 1 else f"{self.metadata_untold} partitions"
+            many = counted(self.metadata_untold, "partition")
             parts.append(f"without a word of the metadata log on {many}")
         if self.cut_short and self.partial:
             parts.append(f"without the end of the logs of {numbered('broker', self.cut_short)}")
+        if self.begun_late and self.partial:
+            parts.append(f"without the beginning of the logs of {numbered('broker', self.begun_late)}")
         return ", ".join(parts)
 
     @property
     def opens(self) -> bool:
         """Whether a part is not here of a kind that is: other brokers have it, or disks and folders tell of it."""
-        return bool(self.partly or self.cut_short or self.metadata_untold)
+        return bool(self.partly or self.cut_short or self.begun_late or self.metadata_untold)
 
     @property
     def lacking(self) -> str:

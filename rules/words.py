@@ -18,6 +18,15 @@ def numbered(noun: str, values: Collection[object], verb: str = "") -> str:
     return f"{named} {does}" if verb else named
 
 
+def counted(count: int, noun: str) -> str:
+    """A number with its noun."""
+    if noun.endswith("y") and noun[-2] not in "aeiou":
+        plural = noun[:-1] + "ies"
+    else:
+        plural = noun + ("es" if noun.endswith(("ch", "s")) else "s")
+    return f"{count} {noun if count == 1 else plural}"
+
+
 def it_or_them(count: int) -> str:
     """So many things that were named before, as an object: it, them."""
     return "it" if count == 1 else "them"

@@ -208,7 +208,7 @@ def _lacking(reader: _DocumentReader, coverage: Mapping[str, Any], scope: Mappin
     if scope.get("partial") is True:
         return False
     missing = "replicasLacking" if "replicasLacking" in coverage else "replicasMissing"
-    parts = ("partly", "cutShort", "metadataUntold")
+    parts = ("partly", "cutShort", "begunLate", "metadataUntold")
     return reader.field(coverage, missing, int, "coverage.") > 0 or any(map(scope.get, parts))
 
 

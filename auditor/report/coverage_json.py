@@ -50,6 +50,8 @@ def coverage_document(report: AuditReport) -> Json:
             "absent": list(coverage.scope.absent),
             "partly": list(coverage.scope.partly),
             "cutShort": list(coverage.scope.cut_short),
+            "begunLate": list(coverage.scope.begun_late),
+            "partitionsBeforeLogs": coverage.scope.before_logs,
             "metadataUntold": coverage.scope.metadata_untold,
             "replicasHere": coverage.scope.replicas_here,
             "replicasAssigned": coverage.scope.replicas_assigned,

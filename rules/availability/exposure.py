@@ -7,12 +7,13 @@ from itertools import groupby, pairwise
 from typing import Final
 
 from rules.availability.account import CONDITIONS, Condition, Exposure, StateRow
-from rules.availability.safeguards import FOR_ALL, counted
+from rules.availability.safeguards import FOR_ALL
 from rules.chronicle.extents import Extents
 from rules.evidence import LeaderRow, PartitionEvidence
 from rules.history.moments import succeeded
 from rules.protocol.numbers import whole_number
 from rules.settings import MIN_IN_SYNC
+from rules.words import counted
 
 RANGES_KEPT: Final = 20
 

@@ -12,7 +12,7 @@ from rules.history.moments import succeeded
 from rules.history.statements import Produced
 from rules.loss.incurred import Loss
 from rules.settings import FACTOR, LAG_TIME, MIN_IN_SYNC, UNCLEAN
-from rules.words import numbered
+from rules.words import counted, numbered
 
 ACKS: Final = "acks"
 FOR_ALL: Final = -1
@@ -137,11 +137,6 @@ def _acks(evidence: PartitionEvidence, losses: Sequence[Loss]) -> Safeguard:
         instead="With all, a producer is answered when every in-sync replica has its records." if lost else "",
         set_at=None if first is None else first.span,
     )
-
-
-def counted(count: int, noun: str) -> str:
-    """A number with its noun."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _cost(answer: Produced, loss: Loss) -> bool:

@@ -27,7 +27,7 @@ from rules.loss.held_by_none import held_by_none
 from rules.loss.incurred import Loss, losses
 from rules.loss.unbilled import unbilled
 from rules.protocol.steps import Budget, budgeted
-from rules.replicas.led_last import cut_short
+from rules.replicas.log_reach import LogReach, log_reach
 from rules.rule import Rule
 from rules.sketch.draw import draw
 from rules.timeline.drawn import drawn_history
@@ -89,10 +89,15 @@ def _judged(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerd
         contradicted_releases=tuple(_contradicted_releases(evidence)),
         told_by_metadata=any(map(is_metadata, evidence.moments)),
         roles_told_in=tuple(sorted({m.span.source for m in evidence.moments if m.kind in TELLING_ROLES})),
-        logs_cut_short=tuple(
-            cut_short(evidence.current, evidence.chronicle, evidence.settings, ordered=not evidence.epochs_used_twice)
-        ),
+        log_reach=_log_reach(evidence),
     )
+
+
+def _log_reach(evidence: PartitionEvidence) -> LogReach:
+    """Voters of the metadata log take their roles by other words than replicas do."""
+    ordered = not evidence.epochs_used_twice
+    reach = log_reach(evidence.current, evidence.chronicle, evidence.settings, ordered=ordered)
+    return LogReach(cut_short=reach.cut_short) if evidence.topic == METADATA_TOPIC else reach
 
 
 def _contradicted_releases(evidence: PartitionEvidence) -> Iterator[tuple[int, str, str]]:

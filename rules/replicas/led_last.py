@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from rules.chronicle.chronicle import Chronicle
-from rules.chronicle.stories import NO_STORY
 from rules.history.clocks import NO_CLOCKS, Clocks, estimated
 from rules.replicas.disagreement import Difference
 from rules.replicas.replica import Replica, same_topic
@@ -60,27 +59,6 @@ def stop_untold(replica: Replica, settings: Settings) -> bool:
     """Whether its broker stopped in order, as its disk shows, and its server.log does not reach so far."""
     stopped = replica.clean_shutdown is not None and replica.broker in settings.tell_their_stops
     return stopped and _stop(settings.states(replica.broker)) is None
-
-
-def cut_short(
-    replicas: Sequence[Replica], chronicle: Chronicle, settings: Settings, *, ordered: bool
-) -> Iterator[int]:
-    """Brokers of which disks, or others where epochs have an order, show more than their own logs tell."""
-    for broker in sorted({replica.broker for replica in replicas}):
-        stopped = any(stop_untold(replica, settings) for replica in replicas if replica.broker == broker)
-        if stopped or (ordered and _ends_early(broker, chronicle)):
-            yield broker
-
-
-def _ends_early(broker: int, chronicle: Chronicle) -> bool:
-    """Whether it followed in a newer epoch, by whoever served it, than the last of which its own log tells."""
-    clock = f"broker {broker}"
-    story = chronicle.stories.get(clock, NO_STORY)
-    if not story.roles or clock not in chronicle.telling_every_role:
-        return False
-    last = max(role.epoch or 0 for _, role in story.roles)
-    followed = (fetch for (asker, _), fetch in chronicle.furthest_fetches.items() if asker == broker)
-    return any((-1 if fetch.epoch is None else fetch.epoch) > last for fetch in followed)
 
 
 def _others(led: Replica, replicas: Sequence[Replica], differences: Sequence[Difference]) -> Iterator[Replica]:

@@ -150,7 +150,9 @@ def broken(bench: Bench, report: AuditReport) -> Iterator[str]:
             yield f"accuses {severity} {where}: {accusation.message}"
     yield from _billed_more(bench, report)
     scope = report.coverage.scope
-    if report.verdict == "clean" and bench.whole.verdict != "clean" and not (scope.absent and scope.words):
+    if report.verdict == "clean" and bench.whole.verdict != "clean" and not (
+        (scope.absent or scope.before_logs) and scope.words
+    ):
         yield f"clean where the whole is {bench.whole.verdict}"
     for line in report.coverage.undecided:
         if "failed: " in line.reason:

@@ -89,3 +89,29 @@ def test_a_disk_that_is_left_out_is_told_where_its_brokers_logs_are_here(tmp_pat
     shutil.rmtree(one_less / "broker-3/data")
     told = _all_words(dumps_at_hand.audited(one_less))
     assert "No disk was read of broker 3, of which logs are here" in told
+
+
+def without_heads(dump: Path, *nodes: str) -> Path:
+    """The logs of some nodes, all from one time on, as where older files were deleted."""
+    for log in (file for node in nodes for file in (dump / node / "logs").iterdir()):
+        lines = log.read_text().splitlines(keepends=True)
+        kept = (place for place, line in enumerate(lines) if line[0] == "[" and line[1:20] >= "2026-11-21 06:43:45")
+        log.write_text("".join(lines[next(kept, len(lines)) :]))
+    return dump
+
+
+def test_what_happened_before_all_logs_begin_is_named_as_told_by_disks_alone(tmp_path: Path) -> None:
+    """Twenty acknowledged records were cut before: no disk and no line that is left tells of them."""
+    lost = copied("acks_one_lost", tmp_path / "dump", logs=True)
+    report = dumps_at_hand.audited(without_heads(lost, "broker-1", "broker-2", "broker-3"))
+    assert (report.verdict, report.coverage.scope.before_logs) == ("clean", 1)
+    assert first_line(report).startswith("CLEAN  as far as disks tell before broker logs begin (1 partition): ")
+
+
+def test_a_leader_whose_own_log_begins_after_its_reign_keeps_the_verdict_open(tmp_path: Path) -> None:
+    lost = without_heads(copied("acks_one_lost", tmp_path / "dump", logs=True), "broker-1")
+    report = dumps_at_hand.audited(lost)
+    assert (report.verdict, report.coverage.scope.begun_late) == ("unknown", (1,))
+    assert "Logs of other brokers show that broker 1 led before its own logs begin" in _all_words(report)
+    part = dumps_at_hand.audited(lost, partial=True)
+    assert first_line(part).startswith("CLEAN  without the beginning of the logs of broker 1: ")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from auditor.report.model import AuditReport, PlacedHistory, Unbilled
+from auditor.report.model import AuditReport, Coverage, PlacedHistory, Unbilled
 from auditor.report.sheet import counted, percent, size
 from auditor.report.summary.action import Action
 from auditor.report.summary.actions import actions
@@ -101,6 +101,20 @@ def read_of(report: AuditReport) -> str:
     return f"{percent(report.coverage.ratio)} of {size(report.coverage.bytes_seen)} read"
 
 
+def _logs_not_whole(coverage: Coverage) -> Iterator[str]:
+    """Logs that some brokers have here and others lack, or not to their ends."""
+    scope = coverage.scope
+    if scope.lacking:
+        yield f"{scope.lacking} of some brokers are not here (--partial)"
+    if scope.cut_short:
+        yield f"logs of {numbered('broker', scope.cut_short)} end before what disks or other brokers show (--partial)"
+    if scope.begun_late:
+        whose = numbered("broker", scope.begun_late)
+        yield f"logs of {whose} begin after a role in which other brokers show them (--partial)"
+    if scope.metadata_untold:
+        yield f"the metadata log here does not tell of {counted(scope.metadata_untold, 'partition')} (--partial)"
+
+
 def doubts(report: AuditReport) -> Iterator[str]:
     """Why the verdict is open."""
     undecided = sum(finding.blocking for finding in report.findings)
@@ -116,14 +130,7 @@ def doubts(report: AuditReport) -> Iterator[str]:
     lacking = report.coverage.replicas_lacking
     if lacking:
         yield f"{counted(lacking, 'replica')} named by checkpoints, logs or metadata cannot be seen here (--partial)"
-    partly = report.coverage.scope.lacking
-    if partly:
-        yield f"{partly} of some brokers are not here (--partial)"
-    cut_short = report.coverage.scope.cut_short
-    if cut_short:
-        yield f"logs of {numbered('broker', cut_short)} end before what disks or other brokers show (--partial)"
-    if untold := report.coverage.scope.metadata_untold:
-        yield f"the metadata log here does not tell of {counted(untold, 'partition')} (--partial)"
+    yield from _logs_not_whole(report.coverage)
     known = undecided or unread or lacking or report.coverage.scope.opens or report.coverage.replicas_seen == 0
     if not (report.interrupted or known):
         yield "less was read than --min-coverage asks for"

@@ -124,12 +124,21 @@ def _logs(coverage: Coverage) -> Iterator[Unseen]:
     if coverage.scope.cut_short and not coverage.scope.partial:
         words = f"{_cut_short(coverage)} (give --partial if there are no others)."
         yield Unseen(kind="logs", words=words, blocking=True)
+    if coverage.scope.begun_late and not coverage.scope.partial:
+        words = f"{_begun_late(coverage)} (give --partial if there are no others)."
+        yield Unseen(kind="logs", words=words, blocking=True)
 
 
 def _cut_short(coverage: Coverage) -> str:
     brokers = coverage.scope.cut_short
     whose = "its own logs do" if len(brokers) == 1 else "their own logs do"
     return f"Disks or other brokers show what {numbered('broker', brokers)} did last, and {whose} not reach so far"
+
+
+def _begun_late(coverage: Coverage) -> str:
+    brokers = coverage.scope.begun_late
+    whose = "its own logs begin" if len(brokers) == 1 else "their own logs begin"
+    return f"Logs of other brokers show that {numbered('broker', brokers)} led before {whose}"
 
 
 def _contradicted(coverage: Coverage) -> Iterator[str]:
