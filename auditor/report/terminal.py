@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
 from auditor.report.availability_lines import availability_lines
+from auditor.report.bill import moment
 from auditor.report.findings import told
 from auditor.report.model import AuditReport, Coverage
 from auditor.report.replicas import replica_table
@@ -22,8 +22,6 @@ DRAWINGS: Final = (
     " that differ, a dot a hole. An exclamation mark is a damaged batch, | the high watermark, * who led last, and live"
     " a copy of running brokers."
 )
-LAST_MOMENT: Final = 253_402_300_800_000
-"""Milliseconds up to the end of the year 9999."""
 
 
 def render(
@@ -62,15 +60,8 @@ def _drawing_legend(report: AuditReport, page: Sheet) -> Iterator[str]:
 
 
 def _times(coverage: Coverage) -> str:
-    first, last = (_moment(time) for time in (coverage.first_timestamp, coverage.last_timestamp))
+    first, last = (moment(time)[:19] for time in (coverage.first_timestamp, coverage.last_timestamp))
     return f"; records of {first} to {last} UTC" if first and last else ""
-
-
-def _moment(milliseconds: int | None) -> str:
-    if milliseconds is None or not 0 <= milliseconds < LAST_MOMENT:
-        return ""
-    moment = dt.datetime.fromtimestamp(milliseconds / 1000, dt.UTC)
-    return moment.strftime("%Y-%m-%d %H:%M:%S")
 
 
 def _refusals(report: AuditReport, page: Sheet) -> Iterator[str]:

@@ -7,6 +7,7 @@ due anywhere; but one that is there must lead to a batch, and no lookup may begi
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Final
 
 import numpy as np
@@ -28,6 +29,8 @@ _LAYOUTS: Final[dict[IndexKind, np.dtype[np.void]]] = {
     ),
 }
 _INT64_MAX: Final = 2**63 - 1
+_LAST_MOMENT: Final = 253_402_300_800_000
+"""Milliseconds up to the end of the year 9999."""
 _MARKER: Final = 0x30
 _TRANSACTIONAL: Final = 0x10
 """Attribute bits: a marker's are both, transactional and control."""
@@ -171,7 +174,7 @@ def _positions(slots: Slots, base: Ints, last: Ints, headers: pa.RecordBatch) ->
 def _times(slots: Slots, held: Ints, rows: Ints, headers: pa.RecordBatch) -> Iterator[ContradictedEntry]:
     latest = column(headers, "max_timestamp", missing=-1)[rows]
     for place in np.flatnonzero(latest != slots.values[held]).tolist():
-        found = f"{_entry(slots, int(held[place]))}, whose batch has {int(latest[place])} as its latest"
+        found = f"{_entry(slots, int(held[place]))}, whose batch has {_time(int(latest[place]))} as its latest"
         yield _contradiction(slots, "another time", int(held[place]), found)
 
 
@@ -203,7 +206,15 @@ def _entry(slots: Slots, row: int) -> str:
     offset, value = int(slots.offsets[row]), int(slots.values[row])
     if slots.kind == "offset":
         return f"offset {offset} at byte {value}"
-    return f"timestamp {value} at offset {offset}" if slots.kind == "time" else f"producer {value} at offset {offset}"
+    return f"time {_time(value)} at offset {offset}" if slots.kind == "time" else f"producer {value} at offset {offset}"
+
+
+def _time(milliseconds: int) -> str:
+    """As people read it; a number that no calendar knows as it stands."""
+    if not 0 <= milliseconds < _LAST_MOMENT:
+        return str(milliseconds)
+    day = datetime.fromtimestamp(milliseconds // 1000, UTC)
+    return f"{day:%Y-%m-%d %H:%M:%S}.{milliseconds % 1000:03} UTC"
 
 
 def _contradiction(slots: Slots, flaw: IndexFlaw, row: int, found: str) -> ContradictedEntry:
