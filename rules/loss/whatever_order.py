@@ -91,7 +91,7 @@ def _not_held(
     beyond = [end for end in ends if end > last]
     end, everywhere = min(beyond, default=last + 1), len(elsewhere) == len(evidence.current)
     held = {epoch_held(replica, last) for replica in evidence.current}
-    there = _instead(elsewhere, first)
+    there, nowhere = _instead(elsewhere, first), f"no log here holds {it_or_them(end - first)}"
     return Gone(
         epoch=reign.epoch,
         answers=answers,
@@ -108,7 +108,7 @@ def _not_held(
             "answers": times_told(answers),
             "more": "" if beyond else f" and whatever else the batch at {last} held",
             "acks": asked_for(answers),
-            "instead": f"no log here holds {it_or_them(end - first)}: {there}" if everywhere else there,
+            "instead": ": ".join(filter(None, (nowhere, there))) if everywhere else there,
             "lacking": () if everywhere else tuple(one.broker for one in elsewhere),
         },
     )
