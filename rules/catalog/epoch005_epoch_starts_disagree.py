@@ -34,7 +34,7 @@ def epoch_starts_disagree(evidence: PartitionEvidence) -> Iterator[Violation | U
     Undecided when
     --------------
     Only one replica knows the epoch, or the partition is compacted. Or a checkpoint alone tells where the epoch begins,
-    since the log beside it is not here: its batches might deny the entry, as EPOCH002 tells it.
+    since the log beside it is not here. Its batches might deny the entry, as EPOCH002 tells it.
 
     Upheld
     ------
