@@ -18,6 +18,18 @@ Check = Callable[[PartitionEvidence], Iterator[Violation | Undecided]]
 TopicCheck = Callable[[TopicEvidence], Iterator[Violation | Undecided]]
 Order = Literal["as its rows are", "of roles", "of epochs", "none"]
 """What a rule is ordered by: as its rows are, by roles that only rise, by the newest epoch, or by nothing."""
+Law = Literal[
+    "CacheAgreesWithLog", "ConsistentRead", "ConsistentTopicId", "ElectionOrder", "EpochGap", "EpochStartUnique",
+    "FollowerHWBound", "GroupAssignment", "GroupCoordination", "KeyPlacement", "LeaderCandidateCompleteness",
+    "LeaderCompleteness", "LeaderInIsr", "LogMatchingProperty", "MinIsrRecoveryQuorum", "MonotonicEpoch",
+    "MonotonicHighWatermark", "NeverTwoLeadersInSameEpoch", "NoCommittedRecordLost", "NoLogDivergence",
+    "NoTruncationBelowTrueHW", "PreferredLeader", "StateMachineSafety", "TruncationJustified", "TypeOk",
+    "ValidHighWatermark", "WeakIsr",
+    "ISR by replica.lag.time.max.ms", "durability as configured", "idempotent producers", "known defects of Kafka",
+    "liveness of replication", "liveness of the high watermark", "liveness of the last stable offset",
+    "transactions end",
+]  # fmt: skip
+"""What a rule can audit: names of published specifications, and in words what none of them has a name for."""
 SECTIONS: Final = ("Proves", "Undecided when", "Upheld", "Violated")
 
 
@@ -42,7 +54,7 @@ class Rule:
     severity: Severity
     scope: Scope
     needs: tuple[type, ...]
-    law: str
+    law: Law
     implied_by: tuple[str, ...]
     """Rules that it may follow from, the most direct first: reports tell it below the first one found."""
     message: str
@@ -63,7 +75,7 @@ def rule(  # noqa: PLR0913 - what a page declares, each thing by its name
     id: str,  # noqa: A002 - the published word for it
     severity: Severity,
     needs: tuple[type, ...],
-    law: str,
+    law: Law,
     message: str,
     implied_by: tuple[str, ...] = (),
     scope: Scope = "partition",
@@ -100,7 +112,7 @@ def topic_rule(
     id: str,  # noqa: A002 - the published word for it
     severity: Severity,
     needs: tuple[type, ...],
-    law: str,
+    law: Law,
     message: str,
     thresholds: tuple[Threshold, ...] = (),
 ) -> Callable[[TopicCheck], Rule]:

@@ -54,10 +54,9 @@ class PlacedHistory:
     """What findings tell is gone, of which no bill can be made."""
 
     def bills_all_of(self, finding: Finding) -> bool:
-        """Whether a loss for good holds all that a finding is about, records of one epoch, or else of one leader."""
-        place, epoch = (finding.cluster_id, finding.topic, finding.partition), finding.values().get("epoch")
-        start, end = finding.start_offset, finding.end_offset
-        if place != (self.cluster_id, self.topic, self.partition) or start is None or end is None:
+        """Whether a loss for good holds all that a finding here is about: records of an epoch, or else of a leader."""
+        start, end, epoch = finding.start_offset, finding.end_offset, finding.values().get("epoch")
+        if start is None or end is None:
             return False
         own = (loss for loss in self.losses if loss.matters and not loss.restored and loss.start_offset <= start < end)
         held = [loss for loss in own if end <= loss.end_offset]

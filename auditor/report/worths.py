@@ -16,7 +16,6 @@ WORTHS: Final = {
     "possibly acknowledged": "possibly acknowledged",
     "never committed": "never committed",
 }
-SURE: Final = ("committed", "acknowledged")
 PERHAPS: Final = "possibly acknowledged"
 RANGES_NAMED: Final = 3
 
@@ -47,12 +46,12 @@ def worths_placed(loss: Loss) -> str:
 
 def surely_acknowledged(loss: Loss) -> bool:
     """Whether somebody was surely told of one of these records that it is written."""
-    return any(portion.worth in SURE for portion in loss.portions)
+    return any(portion.surely_told for portion in loss.portions)
 
 
 def acknowledged(loss: Loss) -> str:
     """Which offsets; a produce answer names the first record of its batch, so that more may be meant by it."""
-    sure = _joined([(p.start_offset, p.end_offset) for p in loss.portions if p.worth in SURE])
+    sure = _joined([(p.start_offset, p.end_offset) for p in loss.portions if p.surely_told])
     perhaps = by_worth(loss).get(PERHAPS, ())
     return _sure_and_perhaps(spans(sure), spans(perhaps))
 
@@ -68,7 +67,7 @@ def at_least_and_most(sure: Ranges, start: int, end: int) -> str:
 def acknowledged_in_all(losses: Sequence[Loss]) -> str:
     """The same of several losses, counted."""
     portions = [portion for loss in losses for portion in loss.portions]
-    sure = width((p.start_offset, p.end_offset) for p in portions if p.worth in SURE)
+    sure = width((p.start_offset, p.end_offset) for p in portions if p.surely_told)
     perhaps = width((p.start_offset, p.end_offset) for p in portions if p.worth == PERHAPS)
     return _sure_and_perhaps(str(sure or ""), str(perhaps or ""))
 

@@ -122,7 +122,7 @@ def stretch_of(replica: Replica, epoch: int, start: int, end: int, evidence: Par
     billed = max((min(end, loss.committed_end) for loss in bills), default=start)
     committed_end = max(account.committed_end(epoch, start, end), own, billed)
     told = by_worth(evidence, epoch, (start, end, committed_end), account.answers(epoch, start, end))
-    sure = Extents.of((p.start_offset, p.end_offset) for p in told if p.worth in ("committed", "acknowledged"))
+    sure = Extents.of((p.start_offset, p.end_offset) for p in told if p.surely_told)
     return Stretch(
         epoch=epoch,
         start_offset=start,

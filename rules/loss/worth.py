@@ -14,6 +14,7 @@ from rules.history.statements import Produced
 from rules.zoom.aftermath import CopiedBatch, CopyRead
 
 Worth = Literal["committed", "acknowledged", "possibly acknowledged", "never committed"]
+_SURE: Final = ("committed", "acknowledged")
 
 PARTS_KEPT: Final = 32
 PRODUCERS_KEPT: Final = 200
@@ -39,6 +40,11 @@ class Portion(Struct, frozen=True, kw_only=True):
     """Whether a batch lies here in part only: its bytes are counted by its share of offsets then."""
     dense: bool = False
     """Whether a leader gave these offsets one after the other: each is a record's, or a transaction marker's."""
+
+    @property
+    def surely_told(self) -> bool:
+        """Whether somebody was surely told that these records are written."""
+        return self.worth in _SURE
 
 
 class LostProducer(Struct, frozen=True, kw_only=True):

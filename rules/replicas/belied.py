@@ -108,13 +108,10 @@ def belied(
     Who copies a compacted log anew finds that epochs begin later than they were opened, and tells of its new log.
     """
     current = [replica for replica in replicas if replica.state == "current"]
-    again = epochs_used_twice(chronicle.moments, current, fall_back=chronicle.roles_fall_back)
-    if again or chronicle.epochs_begin_anew:
-        return ()
     at_large = {folder.path for folder in loose}
     openings = _openings(chronicle)
     judged = [_Judged(r, _words(r, chronicle, openings if r.path in at_large else ()), compacted) for r in current]
-    if not any(own.against for own in judged):
+    if not any(own.against for own in judged) or _begun_anew(chronicle, current):
         return ()
     borne_out = [own.replica for own in judged if own.bears_out([*own.words, *openings])]
     found: list[Belied] = []
@@ -130,6 +127,12 @@ def belied(
         found.extend(_copy(replica, strange[first.path]) for replica in copies)
         beside = [replica for replica in beside if replica not in copies]
     return tuple(found)
+
+
+def _begun_anew(chronicle: Chronicle, current: Sequence[Replica]) -> bool:
+    """Whether leader epochs began anew: then a number tells nothing of a log."""
+    fall_back = chronicle.roles_fall_back or chronicle.epochs_begin_anew
+    return epochs_used_twice(chronicle.moments, current, fall_back=fall_back)
 
 
 @dataclass(frozen=True)

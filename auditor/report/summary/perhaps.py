@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from auditor.report.model import AuditReport
 from auditor.report.named_places import named_places, told_places
-from auditor.report.placed import Place
+from auditor.report.placed import Place, PlacedHistory
 from auditor.report.sheet import counted
 from auditor.report.summary.folded_findings import FoldedFinding, folded
 from rules.finding import Finding, Severity, capital
@@ -67,13 +67,16 @@ def _offsets(ranges: Sequence[tuple[int, int]]) -> int:
 def perhaps_lost(report: AuditReport) -> tuple[Finding, ...]:
     """Open questions whether more is lost than is billed, and findings by which some may be that no bill counts."""
     left_out = {(h.cluster_id, h.topic, h.partition, loss.next_epoch) for h in report.histories for loss in h.losses}
-    return tuple(f for f in report.findings if _asks(f, report) or _uncounted(f, report, left_out))
+    billed: dict[Place, list[PlacedHistory]] = {}
+    for history in report.histories:
+        billed.setdefault((history.cluster_id, history.topic, history.partition), []).append(history)
+    return tuple(f for f in report.findings if _asks(f, report, billed) or _uncounted(f, report, left_out))
 
 
-def _asks(finding: Finding, report: AuditReport) -> bool:
+def _asks(finding: Finding, report: AuditReport, billed: Mapping[Place, Sequence[PlacedHistory]]) -> bool:
     """Whether it is open if records are lost, and not only what lost ones were worth, which their bill tells."""
     asks = finding.blocking and report.bearing(finding).records is not None
-    return asks and not any(h.bills_all_of(finding) for h in report.histories)
+    return asks and not any(h.bills_all_of(finding) for h in billed.get(_place(finding), ()))
 
 
 def _uncounted(finding: Finding, report: AuditReport, left_out: Container[object]) -> bool:
