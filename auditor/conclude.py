@@ -28,10 +28,10 @@ from auditor.report.model import (
 from parsers.inventory import UNPACKED, Inventory
 from parsers.tables import Refusal
 from rules.catalog import BEARINGS
+from rules.facts.read_again import UnreadFile
 from rules.finding import Finding
 from rules.incident import group
 from rules.verdict import PartitionVerdict
-from rules.zoom.ranges import UnreadFile
 
 TAILS = ("zero_tail", "torn_tail")
 """Refusals that rules speak of themselves; every other one leaves the verdict open."""

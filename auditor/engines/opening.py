@@ -12,8 +12,8 @@ from parsers.provenance import Origin, Span, row_span
 from parsers.refusal import refuse
 from parsers.segment import SegmentChunk, scan_source
 from parsers.tables import Refusal
+from rules.facts.read_again import UnreadFile
 from rules.facts.stretch import UNOPENED
-from rules.zoom.ranges import UnreadFile
 
 _OFFSET_BYTES: Final = 8
 

@@ -17,10 +17,10 @@ from parsers.provenance import Origin, Span
 from parsers.records import decode_entry
 from parsers.segment import scan
 from rules.evidence import Level, PartitionEvidence
+from rules.facts.surviving_copies import CopiedBatch, CopyRead
 from rules.loss.incurred import Loss, losses
 from rules.loss.survivors import Survivor
 from rules.protocol.offsets import without
-from rules.zoom.aftermath import CopiedBatch, CopyRead
 from rules.zoom.differences import with_differences
 
 BATCHES_KEPT: Final = 200_000

@@ -15,11 +15,11 @@ from auditor.engines.read_survivors import read_aftermath
 from auditor.engines.second_look import look_again
 from parsers.provenance import Span
 from rules.catalog import RULES
+from rules.facts.read_again import UnreadFile
 from rules.judging.giving_up import place_of
 from rules.judging.judge import judge
 from rules.narrow.assemble import Fact, Surroundings, assemble, owned
 from rules.verdict import PartitionVerdict
-from rules.zoom.ranges import UnreadFile
 
 JUDGED: Final = "evidence that can be judged; please report this dump's shape"
 

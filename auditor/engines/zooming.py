@@ -20,9 +20,9 @@ from parsers.refusal import Parsed
 from parsers.segment import HeldSegment, SegmentChunk
 from parsers.tables import RecordRow
 from rules.evidence import PartitionEvidence, Replica, SegmentFile
+from rules.facts.read_again import UNTOLD, BatchMark, RecordMark, UnreadFile, Writing, Zoom
 from rules.facts.stretch import UNOPENED
 from rules.zoom.compare import ReplicaKey, ZoomRequest, replica_key, to_decode, wanted
-from rules.zoom.ranges import UNTOLD, BatchMark, RecordMark, UnreadFile, Writing, Zoom
 
 BATCHES_KEPT: Final = 200_000
 BATCHES_DECODED: Final = 50_000

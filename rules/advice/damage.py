@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rules.evidence import PartitionEvidence, Replica
+from rules.evidence.lacked_markers import lacked_markers, transactional_pairs
+from rules.evidence.lost_ends import lost_ends
+from rules.evidence.starts import why_without_entry
 from rules.facts.stretch import UNOPENED
 from rules.loss.held_by_none import held_by_none
 from rules.protocol.offsets import without
-from rules.replicas.lacked_markers import lacked_markers, transactional_pairs
-from rules.replicas.lost_ends import lost_ends
 from rules.replicas.replica import UNREAD_EPOCHS
-from rules.replicas.starts import why_without_entry
 from rules.words import numbered
 
 MARKERS_NAMED: Final = 3

@@ -13,11 +13,11 @@ from rules.advice.short_start import short_start
 from rules.advice.unseen import not_judged, unjudged_copies, unseen_restarts
 from rules.counterfactual import rule_run_by
 from rules.evidence import METADATA_TOPIC, BrokerVersion, PartitionEvidence, Replica
+from rules.evidence.electable import vacancy
 from rules.finding import capital, offsets_told
 from rules.loss.incurred import Loss
 from rules.loss.survivors import FADING, Survivor
 from rules.loss.unbilled import Unbilled
-from rules.replicas.electable import vacancy
 from rules.replicas.replica import UNREAD_EPOCHS
 from rules.words import any_of, numbered
 

@@ -11,6 +11,7 @@ from rules.advice.lacking import Held
 from rules.advice.model import Advice, Candidate, Doomed, Nowhere, OwedCut, Stretch
 from rules.advice.unseen import unjudged_copies
 from rules.evidence import PartitionEvidence, Replica
+from rules.evidence.electable import vacancy
 from rules.history.turns import last_assignment
 from rules.loss.held_by_none import held_by_none
 from rules.loss.incurred import Loss
@@ -19,7 +20,6 @@ from rules.loss.told_written import words
 from rules.loss.unbilled import Unbilled
 from rules.protocol.offsets import without
 from rules.protocol.versions import parse_kafka_version
-from rules.replicas.electable import vacancy
 
 Cuts = Mapping[tuple[str, str], OwedCut]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from parsers.tables import BrokerSetting, ConfigChange, MetadataChange
-from rules.availability.allowed import Allowed, NotTold, allowed
 from rules.evidence import PartitionEvidence
+from rules.evidence.allowed import Allowed, NotTold, allowed
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from parsers.tables import BatchHeader, GroupOffset
-from rules.evidence import GroupCommit, PartitionEvidence, Replica
-from rules.facts.stretch import EpochRun
+from rules.evidence import EpochRun, GroupCommit, PartitionEvidence, Replica
 from rules.finding import Bearing, Exhibit, Severity, Violation
 from rules.rule import rule
 from rules.words import numbered

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from parsers.tables import BatchHeader, GroupOffset, MetadataChange
-from rules.evidence import PartitionEvidence
+from rules.evidence import GroupHome, PartitionCount, PartitionEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.protocol.partitioning import group_partition
 from rules.protocol.topics import GROUPS_TOPIC
-from rules.replicas.groups import GroupHome
-from rules.replicas.partition_counts import PartitionCount
 from rules.rule import rule
 
 SHOWN: Final = 8

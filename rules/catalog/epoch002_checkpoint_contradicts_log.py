@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, EpochEntry
-from rules.evidence import EpochClaim, PartitionEvidence, Replica
-from rules.facts.stretch import EpochRun
+from rules.evidence import EpochClaim, EpochRun, PartitionEvidence, Replica
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, EpochEntry
-from rules.evidence import PartitionEvidence, Replica
-from rules.facts.stretch import EpochRun
+from rules.evidence import EpochRun, PartitionEvidence, Replica
+from rules.evidence.starts import why_without_entry
+from rules.evidence.without_entry import covered_from, lies_before_the_file, rebuilt_without_zero, runs_without_entry
 from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
 from rules.protocol.versions import KafkaVersion
-from rules.replicas.starts import why_without_entry
-from rules.replicas.without_entry import covered_from, lies_before_the_file, rebuilt_without_zero, runs_without_entry
 from rules.rule import rule
 from rules.words import numbered
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, EpochEntry, MetadataChange
-from rules.evidence import PartitionEvidence, Replica
+from rules.evidence import PartitionEvidence, PartitionState, Replica, is_metadata
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.history.moments import is_metadata
-from rules.history.statements import PartitionState
 from rules.rule import rule
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, GroupState, MetadataChange
-from rules.evidence import PartitionEvidence
+from rules.evidence import PartitionEvidence, racks_told
+from rules.evidence.contradicted import Contradiction, Unjudged, contradictions
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.replicas.contradicted import Contradiction, Unjudged, contradictions
-from rules.replicas.racks import racks_told
 from rules.rule import rule
 
 

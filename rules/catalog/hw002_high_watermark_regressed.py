@@ -7,11 +7,9 @@ from typing import Final
 
 from parsers.tables import BrokerEvent, Fetch, OffsetCheckpoint
 from rules.chronicle.silence import Silence, would_tell
-from rules.evidence import Closing, OffsetClaim, PartitionEvidence, Unclosed
+from rules.evidence import Closing, Fetched, OffsetClaim, PartitionEvidence, Unclosed, none_told
+from rules.evidence.taken_back import perhaps_restarted, taken_back
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.history.statements import Fetched
-from rules.replay.taken_back import perhaps_restarted, taken_back
-from rules.replay.told import none_told
 from rules.rule import rule
 
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Fetch, IsrRequest, MetadataChange, OffsetCheckpoint
-from rules.evidence import PartitionEvidence, Told
+from rules.evidence import PartitionEvidence, Told, no_answer, raised_since, unbounded
 from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
-from rules.replay.closing import raised_since
-from rules.replay.missing import unbounded
-from rules.replay.told import no_answer
 from rules.rule import rule
 
 

@@ -6,11 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from parsers.tables import BrokerEvent, Fetch, OffsetCheckpoint
-from rules.evidence import PartitionEvidence, first_role
+from rules.evidence import ROLE_KINDS, PartitionEvidence, first_role, none_told, raised_since
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.history.moments import ROLE_KINDS
-from rules.replay.closing import raised_since
-from rules.replay.told import none_told
 from rules.rule import rule
 
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Fetch, IsrRequest, MetadataChange
-from rules.evidence import PartitionEvidence, Told
+from rules.evidence import Fetched, PartitionEvidence, Told, no_answer, unbounded
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.history.statements import Fetched
-from rules.replay.missing import unbounded
-from rules.replay.told import no_answer
 from rules.rule import rule
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from parsers.tables import BatchHeader, IndexEntry
-from rules.evidence import PartitionEvidence
-from rules.facts.indexes import Unindexed
+from rules.evidence import PartitionEvidence, Unindexed
+from rules.evidence.indexes import aborts_unindexed, aborts_unjudged
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.index_verdicts import index_verdicts
-from rules.replicas.indexes import aborts_unindexed, aborts_unjudged
 from rules.rule import rule
 
 

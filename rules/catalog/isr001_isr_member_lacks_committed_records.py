@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from parsers.tables import BatchHeader, BrokerEvent, Fetch, IsrRequest, MetadataChange
-from rules.evidence import Committed, PartitionEvidence
+from rules.evidence import Committed, PartitionEvidence, PartitionState
+from rules.evidence.electable import vacancy
+from rules.evidence.kept_proofs import kept_proofs
 from rules.finding import Exhibit, Severity, Undecided, Violation, sentences
-from rules.history.statements import PartitionState
-from rules.history.turns import last_isr
-from rules.replicas.electable import vacancy
-from rules.replicas.kept_proofs import kept_proofs
 from rules.rule import rule
 
 OR_A_WORD: Final = ", or the option --copied live, stopped or crashed"
@@ -58,7 +56,7 @@ def isr_member_lacks_committed_records(evidence: PartitionEvidence) -> Iterator[
     t3 fetch 2@4 from 1 hw=4
     t4 acks 1 at 3 acks=all
     """
-    last = last_isr(evidence.moments)
+    last = evidence.chronicle.last_isr
     if last is None or last.isr is None:
         return
     kept = kept_proofs(evidence.chronicle, evidence.current)

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from itertools import chain
 
 from parsers.tables import BrokerEvent, Fetch, IsrRequest, MetadataChange
-from rules.evidence import Course, Lag, LeaderRow, PartitionEvidence
+from rules.evidence import Course, Lag, LeaderRow, PartitionEvidence, PartitionState
+from rules.evidence.against_lag import SLACK, TakenOut, dropped_caught_up, kept_behind
 from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
-from rules.history.statements import PartitionState
-from rules.replay.against_lag import SLACK, TakenOut, dropped_caught_up, kept_behind
 from rules.rule import rule
 
 

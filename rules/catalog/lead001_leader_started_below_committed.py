@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Description, Fetch, Produce
 from rules.evidence import PartitionEvidence
+from rules.evidence.perhaps_below import PerhapsBelow, openings_behind_holes, unknown_openings
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, sentences
-from rules.replicas.perhaps_below import PerhapsBelow, openings_behind_holes, unknown_openings
 from rules.rule import rule
 from rules.words import numbered
 

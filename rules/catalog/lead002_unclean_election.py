@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterator
 
 from parsers.tables import BrokerEvent, IsrRequest, MetadataChange
-from rules.evidence import KeptOlder, LeaderChange, PartitionEvidence
+from rules.evidence import KeptOlder, LeaderChange, LostTerm, PartitionEvidence
 from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation, capital
 from rules.loss.lacked import Lacked, lacked
-from rules.replicas.lineage import LostTerm
 from rules.rule import rule
 from rules.words import numbered
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Description, IsrRequest, MetadataChange
-from rules.evidence import PartitionEvidence
+from rules.evidence import PartitionEvidence, PartitionState, Role, RoleTaken
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.history.statements import PartitionState, Role, RoleTaken
 from rules.rule import rule
 
 

@@ -7,10 +7,8 @@ from collections.abc import Iterator, Mapping
 from parsers.tables import BatchHeader, BrokerEvent, Produce
 from rules.chronicle.acknowledged import last_untold
 from rules.chronicle.deposed import AnsweredAfter, Deposed, answered_after
-from rules.evidence import Chronicle, PartitionEvidence, Replica
-from rules.facts.stretch import EpochRun
+from rules.evidence import Chronicle, EpochRun, PartitionEvidence, Replica, stands_alone
 from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
-from rules.replicas.alone import stands_alone
 from rules.rule import rule
 
 

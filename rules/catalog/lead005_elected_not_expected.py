@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from parsers.tables import IsrRequest, MetadataChange
-from rules.evidence import PartitionEvidence
+from rules.evidence import PartitionEvidence, PartitionState
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.history.statements import PartitionState
 from rules.rule import rule
 
 

@@ -8,10 +8,9 @@ from typing import Final
 from parsers.tables import BatchHeader, BrokerEvent, Fetch
 from rules.chronicle.silence import would_tell
 from rules.evidence import PartitionEvidence
+from rules.evidence.shortened import known_of, perhaps_shortened, shortened_on_disk
+from rules.evidence.shorter import Shorter, shorter_when_loaded
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.history.leaders_word import in_words
-from rules.replay.shortened import known_of, perhaps_shortened, shortened_on_disk
-from rules.replay.shorter import Shorter, shorter_when_loaded
 from rules.rule import rule
 
 
@@ -103,7 +102,7 @@ def _held(found: Shorter) -> str:
     if found.closing is not None and found.closing.log_end.low is not None:
         return f"had reached offset {found.had} ({found.closing.log_end.low.because})"
     if found.as_leader and found.told is not None:
-        return in_words(found.told, found.had)
+        return found.word
     return f"asked for offset {found.had}"
 
 

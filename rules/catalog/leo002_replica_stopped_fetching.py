@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Fetch
-from rules.evidence import Moment, PartitionEvidence, Replica
+from rules.evidence import STOPPING, Moment, PartitionEvidence, Replica
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
-from rules.settings import STOPPING
 
 ROLES = ("leader-starts", "follower-starts", "log-loaded")
 

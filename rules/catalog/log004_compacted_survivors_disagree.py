@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from parsers.tables import BatchHeader, OffsetCheckpoint, RecordRow
-from rules.evidence import PartitionEvidence
+from rules.evidence import KeysApart, PartitionEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation, offsets_told
-from rules.replicas.keys_apart import KeysApart
 from rules.rule import rule
 from rules.words import it_or_them, numbered
 

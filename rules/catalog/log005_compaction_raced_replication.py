@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, OffsetCheckpoint, RecordRow
-from rules.evidence import PartitionEvidence
+from rules.evidence import KeysApart, PartitionEvidence
+from rules.evidence.lost_ends import LostEnd, lost_ends
 from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation, offsets_told
-from rules.replicas.keys_apart import KeysApart
-from rules.replicas.lost_ends import LostEnd, lost_ends
 from rules.rule import rule
 from rules.words import any_of, it_or_them, numbered
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import SourceRow
-from rules.evidence import PartitionEvidence
+from rules.evidence import OtherId, PartitionEvidence, begun_again
 from rules.finding import Severity, Undecided, Violation
-from rules.history.last_life import gave_up
-from rules.replicas.lives import begun_again
-from rules.replicas.topic_ids import OtherId
 from rules.rule import rule
 from rules.words import numbered
 
@@ -93,7 +90,7 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
 
 def _untold_end(evidence: PartitionEvidence) -> Iterator[Undecided]:
     """An earlier life of which folders still stand, and of whose end no log tells."""
-    before = begun_again(evidence.replicas, gave_up(evidence.moments)) if evidence.moments else ()
+    before = begun_again(evidence.replicas, evidence.moments) if evidence.moments else ()
     if before:
         brokers = tuple(sorted({replica.broker for replica in before}))
         yield Undecided(

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import MetadataChange, SourceRow
-from rules.evidence import PartitionEvidence
+from rules.evidence import Belied, Exchanged, PartitionEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation, capital
-from rules.replicas.belied import Belied
-from rules.replicas.exchanged import Exchanged
 from rules.rule import rule
 from rules.words import numbered
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, MetadataChange, RecordRow
-from rules.evidence import METADATA_TOPIC, Difference, PartitionEvidence
+from rules.evidence import METADATA_TOPIC, Difference, PartitionEvidence, SnapshotSeen
+from rules.evidence.committed_metadata import committed_by, committed_by_both, held_by_a_majority, left_unread
 from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
-from rules.replicas import metadata_snapshots
 from rules.rule import rule
 
 
@@ -60,14 +60,14 @@ def metadata_logs_diverge(evidence: PartitionEvidence) -> Iterator[Violation | U
     if evidence.topic != METADATA_TOPIC:
         return
     for difference in evidence.differences:
-        committed = metadata_snapshots.committed_by_both(evidence.metadata_snapshots, difference)
+        committed = committed_by_both(evidence.metadata_snapshots, difference)
         if difference.same_epoch or difference.start_offset < committed:
             yield _logs(difference, committed)
-        elif not metadata_snapshots.held_by_a_majority(evidence.current, evidence.differences, difference):
+        elif not held_by_a_majority(evidence.current, evidence.differences, difference):
             yield _open_logs(difference)
     for seen in evidence.metadata_snapshots:
         yield from _snapshot(evidence, seen)
-    unread = metadata_snapshots.left_unread(evidence.metadata_snapshots)
+    unread = left_unread(evidence.metadata_snapshots)
     if unread is not None:
         yield Undecided(
             reason=f"of each node's snapshots three were held against the log, and the others not ({unread.words})",
@@ -109,10 +109,10 @@ def _logs(difference: Difference, committed: int) -> Violation:
     )
 
 
-def _snapshot(evidence: PartitionEvidence, seen: metadata_snapshots.SnapshotSeen) -> Iterator[Violation | Undecided]:
+def _snapshot(evidence: PartitionEvidence, seen: SnapshotSeen) -> Iterator[Violation | Undecided]:
     """Records of one epoch at one offset have the same ones before them; those of another epoch may be cut."""
     other_epoch = seen.log_epoch is not None and seen.log_epoch != seen.epoch
-    known = metadata_snapshots.committed_by(evidence.metadata_snapshots, seen.log_broker)
+    known = committed_by(evidence.metadata_snapshots, seen.log_broker)
     surely = seen.log_broker == seen.broker or known >= seen.end_offset
     if seen.standing == "torn":
         yield _told(seen, "cannot be read whole", Severity.MEDIUM)
@@ -124,7 +124,7 @@ def _snapshot(evidence: PartitionEvidence, seen: metadata_snapshots.SnapshotSeen
         yield _told(seen, f"does not say what node {seen.log_broker}'s log says before it; {seen.words}")
 
 
-def _told(seen: metadata_snapshots.SnapshotSeen, what: str, severity: Severity = Severity.CRITICAL) -> Violation:
+def _told(seen: SnapshotSeen, what: str, severity: Severity = Severity.CRITICAL) -> Violation:
     return Violation(
         brokers=(seen.broker,),
         end_offset=seen.end_offset,
@@ -139,7 +139,7 @@ def _told(seen: metadata_snapshots.SnapshotSeen, what: str, severity: Severity =
     )
 
 
-def _open(seen: metadata_snapshots.SnapshotSeen) -> Undecided:
+def _open(seen: SnapshotSeen) -> Undecided:
     return Undecided(
         reason=f"node {seen.broker}'s snapshot at offset {seen.end_offset} is of epoch {seen.epoch}, but the log that"
         f" reaches it has epoch {seen.log_epoch} there; that may never have been committed",

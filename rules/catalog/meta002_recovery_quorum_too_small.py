@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import ConfigChange, MetadataChange
-from rules.evidence import PartitionEvidence
+from rules.evidence import MIN_IN_SYNC, PartitionEvidence, PartitionState
 from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
-from rules.history.statements import PartitionState
 from rules.rule import rule
-from rules.settings import MIN_IN_SYNC
 from rules.words import numbered
 
 

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from parsers.tables import BatchHeader, MetadataChange, RecordRow
+from rules.evidence import PartitionCount
+from rules.evidence.topic import FEW, PlacedBy, Replaced, TopicEvidence, Unkeyed, WrittenKeys
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.protocol.topics import COMPACTED_TOPICS
-from rules.replicas.partition_counts import PartitionCount
-from rules.rule import topic_rule
-from rules.thresholds import Threshold
-from rules.topic_evidence import FEW, PlacedBy, Replaced, TopicEvidence, Unkeyed, WrittenKeys
+from rules.rule import Threshold, topic_rule
 
 AGREEING: Final = Threshold(
     name="agreeing",

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from parsers.tables import BrokerSetting, MetadataChange
+from rules.evidence import PartitionShare
+from rules.evidence.topic import TopicEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.replicas.share import PartitionShare
 from rules.rule import topic_rule
-from rules.topic_evidence import TopicEvidence
 from rules.words import numbered
 
 SHOWN: Final = 8

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BatchHeader
-from rules.evidence import PartitionEvidence, Replica, same_topic
-from rules.facts.stretch import ChecksumFault
+from rules.evidence import ChecksumFault, PartitionEvidence, Replica, same_topic
 from rules.finding import COPY_AGAIN, Bearing, Exhibit, Severity, Undecided, Violation
 from rules.loss.held_by_none import whole_beside
 from rules.rule import rule

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, Refusal
-from rules.evidence import PartitionEvidence
-from rules.facts.stretch import UNOPENED, UnreadBytes
+from rules.evidence import UNOPENED, PartitionEvidence, UnreadBytes
 from rules.finding import COPY_AGAIN, Bearing, Exhibit, Severity, Undecided, Violation
 from rules.loss.held_by_none import whole_beside
 from rules.rule import rule

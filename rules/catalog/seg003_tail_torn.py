@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from parsers.tables import BatchHeader, OffsetCheckpoint, Refusal
-from rules.evidence import PartitionEvidence, Replica
-from rules.facts.stretch import UNOPENED, UnreadBytes
+from rules.evidence import UNOPENED, PartitionEvidence, Replica, UnreadBytes
+from rules.evidence.remote_head import RemoteHead, remote_head
 from rules.finding import Exhibit, Severity, Undecided, Violation, offsets_told
-from rules.replicas.remote_head import RemoteHead, remote_head
 from rules.rule import rule
 
 NAMED: Final = 4

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from parsers.tables import BatchHeader, OffsetCheckpoint
 from rules.evidence import PartitionEvidence, Replica, Span
+from rules.evidence.holes import Hole, has_it_too, holes, lies_before_the_last_segment, unlawful_holes
+from rules.evidence.never_cleaned import NeverCleaned, never_cleaned
 from rules.finding import COPY_AGAIN, Bearing, Exhibit, Severity, Undecided, Violation
 from rules.loss.held_by_none import held_by_none, whole_beside
 from rules.protocol.offsets import without
-from rules.replicas.holes import Hole, has_it_too, holes, lies_before_the_last_segment, unlawful_holes
-from rules.replicas.never_cleaned import NeverCleaned, never_cleaned
 from rules.rule import rule
 
 

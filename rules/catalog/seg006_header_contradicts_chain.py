@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BatchHeader
-from rules.evidence import PartitionEvidence
-from rules.facts.stretch import Stray
+from rules.evidence import PartitionEvidence, Stray
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 

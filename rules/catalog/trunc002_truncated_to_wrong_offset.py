@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, BrokerEvent, EpochRequest
-from rules.evidence import PartitionEvidence, Replica
+from rules.evidence import Inquiry, PartitionEvidence, Replica
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.history.statements import Inquiry
 from rules.protocol.truncation import Truncation, truncate_by_epoch_end
 from rules.rule import rule
 

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, BrokerEvent, EpochEntry
-from rules.evidence import Cut, PartitionEvidence, Replica
+from rules.evidence import AskedFollower, Cut, LogCut, PartitionEvidence, Replica, RuleAnswer, differ
+from rules.evidence.due_cut import cuts_by_high_watermark
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.history.statements import LogCut
 from rules.protocol.truncation import Truncation
-from rules.replicas.disagreement import differ
-from rules.replicas.due_cut import cuts_by_high_watermark
 from rules.rule import rule
-from rules.unwritten.asking import RuleAnswer
-from rules.unwritten.reconstruction import AskedFollower
 
 
 @rule(

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, EpochEntry, OffsetCheckpoint
 from rules.evidence import PartitionEvidence, Replica
+from rules.evidence.electable import would_follow
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation
 from rules.protocol.truncation import Truncation, truncate_on_fetch
-from rules.replicas.electable import would_follow
 from rules.rule import rule
 
 

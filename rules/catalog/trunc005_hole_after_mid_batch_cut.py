@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, BrokerEvent, EpochEntry
-from rules.evidence import Cut, EpochClaim, PartitionEvidence, Replica
-from rules.facts.stretch import OffsetStep
+from rules.evidence import Cut, EpochClaim, OffsetStep, PartitionEvidence, Replica
 from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent
-from rules.evidence import Moment, PartitionEvidence
+from rules.evidence import Moment, PartitionEvidence, own_log_end
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.history.moments import own_log_end
 from rules.rule import rule
 
 

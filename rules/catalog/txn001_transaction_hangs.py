@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from parsers.tables import BatchHeader, Transaction
-from rules.evidence import PartitionEvidence
+from rules.evidence import DECIDED, Coordinated, PartitionEvidence
+from rules.evidence.open_transactions import SLACK, OpenTransaction, open_transactions
 from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
-from rules.replicas.coordinators import DECIDED, Coordinated
-from rules.replicas.open_transactions import SLACK, OpenTransaction, open_transactions
 from rules.rule import rule
 
 SHOWN: Final = 32

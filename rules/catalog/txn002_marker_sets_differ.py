@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from parsers.tables import BatchHeader, RecordRow
-from rules.evidence import PartitionEvidence
+from rules.evidence import MarkerMissing, MarkersApart, PartitionEvidence, markers_apart
+from rules.evidence.lacked_markers import committed_by_all, lacked_markers, transactional_pairs
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.replicas.lacked_markers import committed_by_all, lacked_markers, transactional_pairs
-from rules.replicas.markers import MarkerMissing, MarkersApart, markers_apart
 from rules.rule import rule
 from rules.words import numbered
 

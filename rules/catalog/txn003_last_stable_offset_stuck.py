@@ -7,11 +7,10 @@ from typing import Final
 
 from parsers.tables import BatchHeader, Fetch, Transaction
 from rules.evidence import PartitionEvidence
+from rules.evidence.open_transactions import SLACK, open_transactions, why_untold
+from rules.evidence.stable_answers import StableRun, stable_runs
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.replicas.open_transactions import SLACK, open_transactions, why_untold
-from rules.replicas.stable_answers import StableRun, stable_runs
-from rules.rule import rule
-from rules.thresholds import WEEK_MS, Threshold
+from rules.rule import WEEK_MS, Threshold, rule
 
 LASTING: Final = Threshold(
     name="lasting",

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from parsers.tables import BatchHeader
-from rules.evidence import PartitionEvidence
+from rules.evidence import PartitionEvidence, SequenceBreak
+from rules.evidence.forgotten_producers import AlikeBreaks, judged_breaks
 from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
-from rules.replicas.forgotten_producers import AlikeBreaks, judged_breaks
-from rules.replicas.sequences import SequenceBreak
 from rules.rule import rule
 
 SHOWN: Final = 4

@@ -27,6 +27,7 @@ from rules.history.terms import telling_every_role
 from rules.history.turns import (
     LeaderChange,
     epochs_begin_anew,
+    last_isr,
     last_leader,
     leader_changes,
     partition_states,
@@ -52,6 +53,11 @@ class Chronicle:
     def last_leader(self) -> tuple[int, int]:
         """The newest epoch in which somebody is told to lead, and who: -1 and -1 where nobody is."""
         return last_leader(self.moments)
+
+    @property
+    def last_isr(self) -> PartitionState | None:
+        """The newest state of the partition, where no leader may have changed its ISR by itself since."""
+        return last_isr(self.moments)
 
     @cached_property
     def led_by_nobody(self) -> frozenset[int]:

@@ -13,6 +13,8 @@ from rules.availability.accounting import availability
 from rules.counterfactual import counterfactuals
 from rules.cut_tables import cut_tables
 from rules.evidence import METADATA_TOPIC, PartitionEvidence, Replica
+from rules.evidence.topic import share_of
+from rules.facts.read_again import UnreadFile
 from rules.finding import Finding, Severity, Undecided, Violation
 from rules.history.clocks import ClockOffset
 from rules.history.milestones import Milestone, milestones
@@ -32,12 +34,10 @@ from rules.rule import Rule
 from rules.sketch.draw import draw
 from rules.timeline.drawn import drawn_history
 from rules.timeline.values import DrawnHistory
-from rules.topic_evidence import share_of
 from rules.verdict import PartitionVerdict, RuleCoverage
 from rules.zoom.compare import shared_range
 from rules.zoom.differences import with_differences
 from rules.zoom.headers import as_written, with_believed_headers
-from rules.zoom.ranges import UnreadFile
 
 T = TypeVar("T")
 TELLING_ROLES: Final = (*ROLE_KINDS, "leadership")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
+from rules.evidence.topic import TopicEvidence
 from rules.finding import Finding, Violation
 from rules.judging.said import Subject, finding, question, sayings
 from rules.replicas.share import PartitionShare
 from rules.rule import Rule
-from rules.topic_evidence import TopicEvidence
 from rules.verdict import PartitionVerdict, RuleCoverage
 
 TopicName = tuple[str | None, str]

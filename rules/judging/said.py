@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from rules.evidence.topic import TopicEvidence
 from rules.finding import (
     FactValue,
     Finding,
@@ -18,7 +19,6 @@ from rules.finding import (
 from rules.judging.giving_up import failed
 from rules.judging.spoken import spoken
 from rules.rule import Rule
-from rules.topic_evidence import TopicEvidence
 from rules.verdict import RuleCoverage
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from rules.evidence import PartitionEvidence, Replica
+from rules.evidence.expected import expected_high_watermark, expected_log_end
 from rules.finding import Finding, Severity
 from rules.protocol.epochs import EpochChain
-from rules.replay.expected import expected_high_watermark, expected_log_end
 from rules.verdict import EpochLine, ReplicaVerdict
 
 TAIL_KINDS: Final = ("zero_tail",)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rules.asked_once import asked_once
 from rules.evidence import Moment, PartitionEvidence
+from rules.evidence.asked_once import asked_once
 from rules.history.moments import ROLE_KINDS, succeeded
 from rules.history.repetitions import begin_unseen
 from rules.history.statements import Fetched, Produced

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
-from rules.asked_once import asked_once
 from rules.evidence import Moment, PartitionEvidence, translated
+from rules.evidence.asked_once import asked_once
 from rules.history.clocks import FAR, WANDER_MS, Clocks, estimated
 from rules.history.moments import ROLE_KINDS, succeeded
 from rules.history.statements import Produced, RoleTaken

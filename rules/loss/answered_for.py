@@ -17,10 +17,10 @@ from rules.history.moments import succeeded
 from rules.history.statements import Produced
 from rules.loss.gone import Gone, fates
 from rules.loss.last_answers import REQUESTS, Answering
+from rules.loss.later import stands_no_more
 from rules.loss.left_out import LeftOut, left_out
 from rules.loss.unsettled import Unsettled
 from rules.loss.whatever_order import not_held
-from rules.replicas.later import stands_no_more
 from rules.words import it_or_them
 
 NOT_OF_ALL: Final = (0, 1)

@@ -8,9 +8,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from rules.asked_once import asked_once
 from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import Moment, PartitionEvidence, epoch_held
+from rules.evidence.asked_once import asked_once
+from rules.evidence.deleted import deleted
 from rules.finding import FactValue
 from rules.history.moments import succeeded
 from rules.history.repetitions import begin_unseen, times_told
@@ -18,9 +19,8 @@ from rules.history.statements import Produced, RoleTaken
 from rules.loss.after_succession import Lateness, late_answers
 from rules.loss.held_on import held_on, passed_over
 from rules.loss.last_answers import sent_again
+from rules.loss.later import Later, latest_epoch
 from rules.loss.unsettled import FIRST, Shown, Unsettled, of_answers, them
-from rules.replicas.deleted import deleted
-from rules.replicas.later import Later, latest_epoch
 
 _LATE: Final[Mapping[Lateness, str]] = {
     "": "",

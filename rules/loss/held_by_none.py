@@ -7,16 +7,16 @@ from typing import Final
 
 from msgspec import Struct
 
-from rules.asked_once import asked_once
 from rules.chronicle.extents import Extents
 from rules.evidence import CRASHED, METADATA_TOPIC, PartitionEvidence, Replica
+from rules.evidence.asked_once import asked_once
+from rules.evidence.deleted import deleted
+from rules.evidence.shortened import stopped_by_its_log
 from rules.facts.stretch import UNOPENED
 from rules.loss.left_out import LeftOut, left_out
+from rules.loss.readable import Ranges, readable, whole_copies
 from rules.loss.told_written import UNCOMMITTED, Word, as_it_stopped, words
 from rules.protocol.offsets import UNDEFINED_EPOCH
-from rules.replay.shortened import stopped_by_its_log
-from rules.replicas.deleted import deleted
-from rules.replicas.readable import Ranges, readable, whole_copies
 from rules.replicas.unread_copies import owners
 from rules.words import numbered
 

@@ -8,10 +8,11 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rules.asked_once import asked_once
 from rules.chronicle.extents import NO_OFFSETS, Extents
 from rules.evidence import PartitionEvidence
+from rules.evidence.asked_once import asked_once
 from rules.facts.stretch import BATCH_HEADER, EpochRun
+from rules.facts.surviving_copies import CopyRead
 from rules.history.repetitions import times_told
 from rules.history.statements import Produced
 from rules.loss.accounts import accounts, committed_end_of
@@ -26,7 +27,6 @@ from rules.loss.worth import Contents, LostClient, Portion, ToldProducers, clien
 from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.replicas.remote import RemoteCopy
 from rules.replicas.unread_copies import owners
-from rules.zoom.aftermath import CopyRead
 
 SMALLEST_RECORD: Final = 7
 """Bytes of a record of format 2 without key, value and headers."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from rules.asked_once import asked_once
 from rules.chronicle.extents import NO_OFFSETS, Extents
 from rules.evidence import PartitionEvidence
+from rules.evidence.asked_once import asked_once
 from rules.history.gaps import ends_unseen
 from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING, succeeded
 from rules.history.statements import LogEvent, RoleTaken

@@ -9,16 +9,16 @@ from itertools import accumulate
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rules.asked_once import asked_once
 from rules.chronicle.extents import Extents
 from rules.evidence import PartitionEvidence, Replica
+from rules.evidence.asked_once import asked_once
+from rules.evidence.deleted import deleted
 from rules.facts.stretch import HIGHEST_OFFSET
 from rules.history.log_cuts import Cut
 from rules.history.statements import RoleTaken
 from rules.loss.gone import Gone, fates
 from rules.protocol.offsets import without
 from rules.protocol.steps import StepLimit
-from rules.replicas.deleted import deleted
 from rules.replicas.lineage import cut_since, older_run
 
 

@@ -8,11 +8,11 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from parsers.provenance import Span
-from rules.asked_once import asked_once
 from rules.evidence import CRASHED, Committed, PartitionEvidence, Replica
+from rules.evidence.asked_once import asked_once
+from rules.evidence.kept_proofs import kept_proofs
+from rules.evidence.shortened import shortened_on_disk
 from rules.history.moments import succeeded
-from rules.replay.shortened import shortened_on_disk
-from rules.replicas.kept_proofs import kept_proofs
 from rules.replicas.openings import ON_DISK
 
 Worth = Literal["committed", "acknowledged", "written"]

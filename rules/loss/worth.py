@@ -9,9 +9,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rules.chronicle.extents import NO_OFFSETS, Extents
+from rules.facts.surviving_copies import CopiedBatch, CopyRead
 from rules.history.repetitions import times_told
 from rules.history.statements import Produced
-from rules.zoom.aftermath import CopiedBatch, CopyRead
 
 Worth = Literal["committed", "acknowledged", "possibly acknowledged", "never committed"]
 _SURE: Final = ("committed", "acknowledged")

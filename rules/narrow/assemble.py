@@ -22,8 +22,10 @@ from rules.evidence import (
     Replica,
     SegmentFile,
 )
+from rules.evidence.absent import with_absent_segments
 from rules.facts.indexes import NO_INDEXES, IndexFacts, join_all_indexes
 from rules.facts.join import join_all
+from rules.facts.read_again import UnreadFile
 from rules.facts.stretch import LogFacts
 from rules.history.falling_times import Falls, TimesFall
 from rules.history.gaps import TraceGap
@@ -38,7 +40,6 @@ from rules.history.trace_ends import SessionBroken, TraceEnd
 from rules.history.unheard import told_once
 from rules.narrow.rejoined import rejoined
 from rules.protocol.epochs import EpochChain
-from rules.replicas.absent import with_absent_segments
 from rules.replicas.belied import EpochsOf, LooseFolder, belied
 from rules.replicas.compacting import is_compacted
 from rules.replicas.coordinators import NO_COORDINATORS, CoordinatorLog, Coordinators
@@ -55,7 +56,6 @@ from rules.replicas.topic_names import Nameless, TopicName
 from rules.replicas.unread_copies import ALL_READ, UnreadCopies
 from rules.settings import NO_SETTINGS, Setting, Settings
 from rules.thresholds import DEFAULTS, Thresholds
-from rules.zoom.ranges import UnreadFile
 
 
 class DirectoryFacts(Struct, frozen=True, kw_only=True):

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from parsers.provenance import Span
+from rules.facts.read_again import BatchMark
 from rules.replicas.replica import Replica
-from rules.zoom.ranges import BatchMark
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

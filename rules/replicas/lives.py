@@ -24,7 +24,7 @@ def of_incarnation(moments: Sequence[Moment], replicas: Sequence[Replica]) -> li
     moments = [moment for moment in moments if moment.kind != "described" or moment.topic_id in (None, newest)]
     told = {m.topic_id for m in moments if m.topic_id is not None and m.kind != "described"}
     if not told:
-        since = _first_record(replicas) if begun_again(replicas, gave_up(moments)) else 0
+        since = _first_record(replicas) if begun_again(replicas, moments) else 0
         return [m for m in of_the_last_life(moments) if m.kind in TIMELESS or m.time is None or m.time >= since]
     if newest is None or len({*held, *told}) == 1 or told == {newest}:
         return list(moments)
@@ -42,11 +42,12 @@ def _first_record(replicas: Sequence[Replica]) -> int:
     return min((time for time in current if time is not None), default=0)
 
 
-def begun_again(replicas: Sequence[Replica], told: frozenset[int]) -> tuple[Replica, ...]:
+def begun_again(replicas: Sequence[Replica], moments: Sequence[Moment]) -> tuple[Replica, ...]:
     """Folders that wait for their deletion where every log in use begins at their first offset with newer records.
 
     That is an earlier life of the topic, of which no log tells that it ended: these brokers tell of no deletion.
     """
+    told = gave_up(moments)
     current = [replica for replica in replicas if replica.state == "current" and replica.log.batches]
     deleted = (r for r in replicas if r.state == "deleted" and r.topic_id is None and r.broker not in told)
     return tuple(r for r in deleted if current and all(_begins_again(r, other) for other in current))

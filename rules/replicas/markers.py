@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 from parsers.provenance import Span
 from rules.facts.producing import Transactions
+from rules.facts.read_again import RecordMark
 from rules.replicas.replica import Replica
-from rules.zoom.ranges import RecordMark
 
 NEVER: Final = 1 << 63
 WORDS: Final[Mapping[int | None, str]] = {0: "aborts", 1: "commits"}

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from rules.evidence import PartitionEvidence, Replica, Span, same_topic
+from rules.evidence.starts import why_without_entry
+from rules.evidence.without_entry import rebuilt_without_zero
 from rules.finding import Exhibit, Severity
-from rules.replicas.starts import why_without_entry
-from rules.replicas.without_entry import rebuilt_without_zero
 from rules.signatures.signature import Hit, Signature
 
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from parsers.provenance import Span
 from parsers.tables import BatchHeader, arrow_schema
+from rules.facts.read_again import BatchMark, RecordMark, UnreadFile, Zoom
 from rules.sketch.written_by import NOBODY, Sender
-from rules.zoom.ranges import BatchMark, RecordMark, UnreadFile, Zoom
 
 BATCH_BYTES: Final = 70
 _APPEND_TIME: Final = 0x08

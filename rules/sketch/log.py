@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from parsers.tables import Refusal
+from rules.facts.read_again import Zoom
 from rules.facts.stretch import LogFacts
 from rules.narrow.fold import fold
 from rules.protocol.epochs import EpochStart
@@ -15,7 +16,6 @@ from rules.protocol.offsets import Epoch, Offset
 from rules.protocol.steps import StepLimit
 from rules.sketch.batch_rows import BATCH_BYTES, EVERY_MILLISECOND, Pace, SketchedBatch, headers, zoom
 from rules.sketch.written_by import NOBODY, Sender, sender
-from rules.zoom.ranges import Zoom
 
 _CELL: Final = re.compile(
     r"@(?P<jump>\d+):|(?P<mark>[|</~_])|(?P<nothing>[.#])(?:[x\u00d7](?P<offsets>\d+))?"

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
-from rules.zoom.ranges import UNTOLD, Writing
+from rules.facts.read_again import UNTOLD, Writing
 
 _SHAPE: Final = re.compile(r"(\d+)(?:\.(\d+))?(?::(?P<sequence>\d+)(?P<transactional>t?)|(?P<marker>[ca]))")
 TRANSACTIONAL: Final = 0x10

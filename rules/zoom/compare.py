@@ -13,8 +13,8 @@ from typing import Final
 from msgspec import Struct
 
 from rules.evidence import Level, PartitionEvidence, Replica
+from rules.facts.read_again import BatchMark, Zoom
 from rules.facts.stretch import BUCKET_OFFSETS
-from rules.zoom.ranges import BatchMark, Zoom
 
 BUCKETS_ZOOMED: Final[Mapping[Level, int]] = {"quick": 32, "full": 32, "deep": 512}
 """Unequal buckets read again at either end of the unequal stretch; what lies between is told by its bounds."""

@@ -12,8 +12,8 @@ from typing import Final
 
 from parsers.provenance import Span
 from rules.evidence import COMPACTED_TOPICS, PartitionEvidence, Replica, same_topic
+from rules.facts.read_again import BatchMark
 from rules.facts.stretch import BATCH_HEADER, EpochRun, OffsetStep, Stray, counted_end
-from rules.zoom.ranges import BatchMark
 
 _MAGIC_2: Final = 2
 

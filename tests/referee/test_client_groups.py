@@ -12,7 +12,7 @@ import pytest
 
 from parsers.internal_topics.memberships import RawMember, in_order
 from parsers.provenance import Span
-from rules.replicas.contradicted import Contradiction, Unjudged, contradictions
+from rules.evidence.contradicted import Contradiction, Unjudged, contradictions
 from rules.replicas.groups import GroupAssignment, GroupMember, TopicPartitions
 from rules.replicas.partition_counts import PartitionCount, PartitionCounts, counts_of
 from tests.referee.maven import compiled, missing_tools, run_java

@@ -10,12 +10,12 @@ import pytest
 from auditor.report.model import AuditReport
 from parsers.provenance import Span
 from parsers.writers.segments import Record, batch_bytes
+from rules.evidence.topic import FEW
 from rules.finding import Finding, Severity
 from rules.narrow.placing import PlacingLedger
 from rules.protocol.partitioning import PARTITIONERS, crc32, murmur2
 from rules.replicas.keyless import KeylessTally
 from rules.replicas.partition_counts import SLACK_MS
-from rules.topic_evidence import FEW
 from tests.auditor.dumps_at_hand import audited
 from tests.rules.broken_dumps import Batch, Yard
 from tests.rules.cluster_dumps import HOUR, MetadataLog, entry, topic_id, with_metadata

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rules.catalog.log005_compaction_raced_replication import compaction_raced_replication
+from rules.evidence.lost_ends import lost_ends
 from rules.finding import Violation
-from rules.replicas.lost_ends import lost_ends
 from rules.sketch.notation import read_sketch
 from tests.rules.broken_dumps import Batch, Yard
 from tests.rules.test_marker_sets import ends, plain, writes

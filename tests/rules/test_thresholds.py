@@ -7,10 +7,10 @@ import pytest
 from parsers.tables import from_arrow, to_arrow
 from rules.catalog import BY_ID, RULES
 from rules.catalog.txn003_last_stable_offset_stuck import LASTING, last_stable_offset_stuck
+from rules.evidence.open_transactions import SLACK
 from rules.finding import Violation
 from rules.judging.judge import judge
 from rules.judging.judge_topics import judge_topics
-from rules.replicas.open_transactions import SLACK
 from rules.rule import Rule
 from rules.sketch.notation import read_sketch
 from rules.thresholds import DEFAULTS, Chosen, Threshold, Thresholds

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from auditor.engines.told.metadata import BatchTimes
 from rules.evidence import METADATA_TOPIC, PartitionEvidence
+from rules.evidence.memberships import clocks_told
 from rules.history.causes import Precedence, precedences
 from rules.history.clocks import WANDER_MS, ClockOffset, Clocks, clocks_of, closed, estimated, translated
-from rules.history.memberships import clocks_told
 from rules.history.moments import Moment
 from rules.history.statements import RoleTaken, times_of
 from rules.settings import QUORUM_LEADER, settings_of

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from parsers.provenance import Span
 from rules.chronicle.chronicle import Chronicle
 from rules.chronicle.extents import Extents
+from rules.facts.surviving_copies import CopiedBatch, CopyRead
 from rules.history.moments import Moment
 from rules.history.statements import Fetched, Produced
 from rules.loss.incurred import losses
@@ -15,7 +16,6 @@ from rules.loss.read_before import groups_at_risk, readers
 from rules.loss.worth import ToldProducers, contents, portions
 from rules.replicas.groups import GroupCommit
 from rules.sketch.notation import read_sketch
-from rules.zoom.aftermath import CopiedBatch, CopyRead
 from tests.replaced import replace
 
 SPAN = Span(source="log", start=0, end=1)

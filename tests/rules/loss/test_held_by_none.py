@@ -12,7 +12,7 @@ from rules.evidence import PartitionEvidence
 from rules.judging.judge import judge
 from rules.loss.held_by_none import held_by_none, own_logs
 from rules.loss.incurred import losses
-from rules.replicas.readable import readable
+from rules.loss.readable import readable
 from rules.sketch.notation import read_sketch
 from tests.replaced import replace
 

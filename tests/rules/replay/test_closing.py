@@ -9,8 +9,8 @@ import pytest
 from rules.catalog import RULES
 from rules.chronicle.chronicle import Chronicle
 from rules.evidence import METADATA_TOPIC, Closing, OffsetClaim, PartitionEvidence, Replica, Unclosed
+from rules.evidence.expected import expected_high_watermark, expected_log_end
 from rules.finding import Violation
-from rules.replay.expected import expected_high_watermark, expected_log_end
 from rules.settings import STARTED, STOPPED, settings_of
 from tests.lab.effort import fast_if
 from tests.lab.sample_histories import SAMPLES, histories

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rules.evidence import PartitionEvidence, Replica
+from rules.evidence.expected import bounds, expected_high_watermark
 from rules.protocol.watermarks import expected_interval
-from rules.replay.expected import bounds, expected_high_watermark
 from rules.sketch.notation import read_sketch
 
 

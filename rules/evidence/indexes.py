@@ -8,9 +8,9 @@ from itertools import pairwise
 from msgspec import Struct
 
 from parsers.tables import IndexKind
+from rules.evidence.stable_then import stable_offsets_apart
 from rules.facts.indexes import IndexFault, Unindexed
 from rules.replicas.replica import Replica
-from rules.replicas.stable_then import stable_offsets_apart
 
 
 def rebuilt_from(replica: Replica, *, always: bool) -> int | None:

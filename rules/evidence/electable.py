@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rules.asked_once import asked_once
 from rules.evidence import PartitionEvidence
+from rules.evidence.asked_once import asked_once
 from rules.history.moments import DISTURBED, ROLE_KINDS, ZOOKEEPER_CLOCK, Moment, own_log_end
 from rules.history.statements import PartitionState
 from rules.replicas.replica import Replica

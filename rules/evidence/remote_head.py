@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rules.evidence import PartitionEvidence
+from rules.evidence.starts import known_starts
 from rules.protocol.offsets import without
 from rules.replicas.replica import Replica
-from rules.replicas.starts import known_starts
 from rules.settings import REMOTE_STORAGE, REMOTE_SYSTEM
 
 

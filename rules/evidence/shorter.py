@@ -13,7 +13,7 @@ from rules.chronicle.chronicle import Chronicle
 from rules.chronicle.extents import Possible
 from rules.chronicle.silence import Silence
 from rules.history.clocks import Clocks, translated
-from rules.history.leaders_word import told_as_leader, watermark_told
+from rules.history.leaders_word import in_words, told_as_leader, watermark_told
 from rules.history.moments import DISTURBED, Moment, gives_role
 from rules.history.statements import Fetched, LogCut, LogEvent, RoleTaken
 from rules.replay.closing import SAVED, Closing, Unclosed
@@ -45,6 +45,11 @@ class Shorter(Struct, frozen=True, kw_only=True):
     """Whether its roles, or its log's unchanged end, tell that it had that before, and not the clocks alone."""
     silence: Silence | None = None
     """What may tell of a cut; null where nothing is to be asked, or only whether the disk was emptied."""
+
+    @property
+    def word(self) -> str:
+        """What it told as the leader, as its broker's doing."""
+        return "" if self.told is None else in_words(self.told, self.had)
 
 
 class PartitionPast(Struct, frozen=True, kw_only=True):

@@ -8,19 +8,18 @@ from functools import cached_property
 from itertools import combinations
 from typing import Literal
 
-from parsers.provenance import Span
 from rules.chronicle.chronicle import NOTHING_TOLD, Chronicle
+from rules.evidence.memberships import clocks_told
+from rules.facts.surviving_copies import NOTHING_READ, Aftermath
 from rules.history.falling_times import Falls
 from rules.history.gaps import TraceGap
-from rules.history.log_cuts import Cut
-from rules.history.memberships import clocks_told
-from rules.history.moments import ZOOKEEPER_CLOCK, Committed, Moment, first_role, gives_role
+from rules.history.moments import Committed, Moment
 from rules.history.statements import RoleTaken
-from rules.history.turns import LeaderChange, last_assignment, reopenings
-from rules.protocol.topics import COMPACTED_TOPICS, METADATA_TOPIC
+from rules.history.turns import last_assignment, reopenings
+from rules.protocol.topics import METADATA_TOPIC
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
-from rules.replay import Clocks, Course, Lag, LeaderRow, Replay, Told, lags, release_at, replay, translated
-from rules.replay.closing import CRASHED, Closing, Unclosed, closings
+from rules.replay import Clocks, Replay, release_at, replay
+from rules.replay.closing import Closing, Unclosed, closings
 from rules.replay.stable import StableLogs
 from rules.replicas.alone import credible
 from rules.replicas.batch_ends import boundaries, next_boundary
@@ -28,7 +27,7 @@ from rules.replicas.compacting import is_compacted
 from rules.replicas.coordinators import NO_COORDINATORS, Coordinators
 from rules.replicas.disagreement import Difference, Uncompared
 from rules.replicas.epoch_ends import EpochReach, epoch_ends
-from rules.replicas.epoch_order import epoch_falls, epochs_used_twice, presumed_leaders
+from rules.replicas.epoch_order import epochs_used_twice, presumed_leaders
 from rules.replicas.foreign import NONE_FOREIGN, Foreign
 from rules.replicas.groups import GroupCommit
 from rules.replicas.inferred import InferredCut, inferred_cuts
@@ -38,7 +37,6 @@ from rules.replicas.lineage import (
     KeptOlder,
     LostTerm,
     committed_batches,
-    epoch_held,
     openings_below_committed,
     openings_on_older_records,
     parted,
@@ -49,14 +47,7 @@ from rules.replicas.openings import first_openings
 from rules.replicas.placing import NOT_PLACED, Placing
 from rules.replicas.remote import RemoteCopy
 from rules.replicas.replica import (
-    NO_EPOCH_FILE,
-    EpochClaim,
-    EpochFile,
-    Leftover,
-    OffsetClaim,
-    ProducerClaim,
     Replica,
-    SegmentFile,
     same_topic,
 )
 from rules.replicas.sides import Sides, sides
@@ -65,15 +56,6 @@ from rules.replicas.unread_copies import UnreadCopy
 from rules.settings import KAFKA_VERSION, NO_SETTINGS, BrokerVersion, Setting, Settings
 from rules.thresholds import DEFAULTS, Thresholds
 from rules.unwritten.reconstruction import Reconstruction
-from rules.zoom.aftermath import NOTHING_READ, Aftermath
-
-__all__ = [
-    "COMPACTED_TOPICS", "CRASHED", "METADATA_TOPIC", "NO_EPOCH_FILE", "ZOOKEEPER_CLOCK", "BrokerVersion", "Chronicle",
-    "Closing", "Committed", "Course", "Cut", "Difference", "EpochClaim", "EpochFile", "GroupCommit", "InferredCut",
-    "KeptOlder", "Lag", "LeaderChange", "LeaderRow", "Leftover", "Level", "Moment", "OffsetClaim", "PartitionEvidence",
-    "ProducerClaim", "Replay", "Replica", "SegmentFile", "Setting", "Settings", "Span", "Told", "Unclosed",
-    "Uncompared", "epoch_falls", "epoch_held", "first_role", "gives_role", "lags", "same_topic", "translated",
-]  # fmt: skip
 
 Level = Literal["quick", "full", "deep"]
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from rules.evidence import PartitionEvidence, Replica, same_topic
+from rules.evidence.lacked_markers import committed_by_all
 from rules.facts.producing import Begun
-from rules.replicas.lacked_markers import committed_by_all
 from rules.replicas.markers import damaged
 
 

@@ -9,11 +9,11 @@ from msgspec import structs
 
 from parsers.provenance import Span
 from rules.evidence import CRASHED, PartitionEvidence
+from rules.evidence.never_cleaned import never_cleaned_from
+from rules.evidence.remote_head import first_held, may_lie_remotely
+from rules.evidence.starts import known_starts
 from rules.facts.stretch import UnreadBytes
-from rules.replicas.never_cleaned import never_cleaned_from
-from rules.replicas.remote_head import first_held, may_lie_remotely
 from rules.replicas.replica import Replica
-from rules.replicas.starts import known_starts
 
 
 def with_absent_segments(evidence: PartitionEvidence) -> PartitionEvidence:

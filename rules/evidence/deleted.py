@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import TypeGuard
 
-from rules.asked_once import asked_once
 from rules.evidence import Moment, PartitionEvidence
+from rules.evidence.asked_once import asked_once
 from rules.history.statements import Answered, LogEvent
 
 

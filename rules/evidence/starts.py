@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from rules.evidence import PartitionEvidence
+from rules.evidence.deleted import deleted
+from rules.evidence.without_entry import file_may_be_of_another_moment, lies_before_the_file
 from rules.facts.stretch import EpochRun
 from rules.history.moments import OF_SERVER_LOG
 from rules.history.statements import LogCut, LogEvent
 from rules.protocol.versions import parse_kafka_version
-from rules.replicas.deleted import deleted
 from rules.replicas.replica import Replica
-from rules.replicas.without_entry import file_may_be_of_another_moment, lies_before_the_file
 
 _TELLS_OF_STARTS: Final = (0, 11)
 """Since then a broker prints every move of a log start."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rules.asked_once import asked_once
 from rules.evidence import METADATA_TOPIC, PartitionEvidence, Replica
+from rules.evidence.asked_once import asked_once
+from rules.evidence.shorter import PartitionPast, Shorter, shorter_on_disk
 from rules.replay.closing import closings
-from rules.replay.shorter import PartitionPast, Shorter, shorter_on_disk
 from rules.settings import STOPPED
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rules.evidence import CRASHED, PartitionEvidence
-from rules.replicas.holes import Hole, holes, is_empty
+from rules.evidence.holes import Hole, holes, is_empty
 from rules.replicas.replica import Replica
 
 

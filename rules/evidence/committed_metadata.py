@@ -1,0 +1,53 @@
+"""How far the metadata log is committed, by the names of its snapshots and by what most voters hold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rules.replicas.disagreement import Difference
+from rules.replicas.metadata_snapshots import SnapshotSeen
+from rules.replicas.replica import Replica
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftUnread:
+    """Snapshots of which the names alone were looked at."""
+
+    brokers: tuple[int, ...]
+    words: str
+    """How many there are of each node."""
+
+
+def left_unread(snapshots: Iterable[SnapshotSeen]) -> LeftUnread | None:
+    """All of them together: a node may keep a hundred."""
+    unread = sorted((s for s in snapshots if s.standing == "unread"), key=lambda s: (s.broker, s.end_offset))
+    counts = Counter(each.broker for each in unread)
+    words = ", ".join(f"{count} of node {node}" for node, count in counts.items())
+    return LeftUnread(brokers=tuple(counts), words=words) if unread else None
+
+
+def committed_by(snapshots: Iterable[SnapshotSeen], broker: int) -> int:
+    """How far a node's own snapshots assert that the metadata log is committed; 0 for a node without any."""
+    return max((each.end_offset for each in snapshots if each.broker == broker), default=0)
+
+
+def committed_by_both(snapshots: Sequence[SnapshotSeen], apart: Difference) -> int:
+    """How far the snapshots of both nodes, whose logs differ, assert that the metadata log is committed."""
+    return min(committed_by(snapshots, side.broker) for side in (apart.left, apart.right))
+
+
+def held_by_a_majority(
+    replicas: Sequence[Replica], differences: Sequence[Difference], difference: Difference
+) -> bool:
+    """Whether most voters hold what one side does: then the other's records are an end that will be cut."""
+    start, end = difference.start_offset, difference.end_offset
+    apart = [d for d in differences if d.start_offset < end and start < d.end_offset]
+    voters = next((replica.voters for replica in replicas if replica.voters), ())
+    for side in (difference.left, difference.right):
+        against = {id(other) for d in apart if side in (d.left, d.right) for other in (d.left, d.right)} - {id(side)}
+        alike = {r.broker for r in replicas if id(r) not in against and r.log_end_offset > start}
+        if 2 * len(alike.intersection(voters)) > len(voters):
+            return True
+    return False
