@@ -131,10 +131,10 @@ LAWS: Final = (
         ours=(CHRONICLE, "rules.history.**", "rules.protocol.**", *TABLES),
     ),
     Law(
-        modules=("rules.replay.reign.**",),
+        modules=("rules.replay.leads.**",),
         says="who led when is known before any high watermark is recomputed",
         ours=(
-            *("rules.replay.reign.**", CHRONICLE, "rules.history.**", "rules.replicas.**", "rules.protocol.**"),
+            *("rules.replay.leads.**", CHRONICLE, "rules.history.**", "rules.replicas.**", "rules.protocol.**"),
             "rules.settings",
         ),
     ),
@@ -142,7 +142,7 @@ LAWS: Final = (
         modules=("rules.replay.leading.**",),
         says="a leader's high watermark is recomputed from its reign, not from other replicas' courses",
         ours=(
-            *("rules.replay.leading.**", "rules.replay.reign.**", "rules.history.**", "rules.protocol.**"),
+            *("rules.replay.leading.**", "rules.replay.leads.**", "rules.history.**", "rules.protocol.**"),
             *("rules.settings", "rules.words"),
         ),
     ),

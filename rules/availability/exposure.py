@@ -63,11 +63,11 @@ def _whole_epochs(
 def _answered(evidence: PartitionEvidence, condition: Condition) -> Iterator[tuple[int, int]]:
     """Records that a leader acknowledged while every ISR that may have been in force was in the condition."""
     for course in evidence.replayed.courses:
-        reign = course.reign
-        for row in () if reign.unplaced else course.rows:
+        lead = course.lead
+        for row in () if lead.unplaced else course.rows:
             m = row.moment
-            own = succeeded(m) and not m.doubtful and (m.offset or 0) >= (reign.start_offset or 0)
-            if own and m.offset is not None and _exposed(evidence, row, reign.leader, condition):
+            own = succeeded(m) and not m.doubtful and (m.offset or 0) >= (lead.start_offset or 0)
+            if own and m.offset is not None and _exposed(evidence, row, lead.leader, condition):
                 yield m.offset, evidence.batch_end(m.offset, m.term)
 
 

@@ -54,12 +54,12 @@ def single_copy_commit(evidence: PartitionEvidence) -> Iterator[Violation | Unde
         return
     courses = evidence.replayed.courses
     for place, course in enumerate(courses):
-        rows = [(row, row.stands_alone(course.reign.leader)) for row in course.rows if _acknowledges(row, course)]
+        rows = [(row, row.stands_alone(course.lead.leader)) for row in course.rows if _acknowledges(row, course)]
         for alone in _alone(rows):
             yield _violation(evidence, course, alone, courses[place + 1 :])
         if any(sure is None for _, sure in rows) and not any(sure for _, sure in rows):
             yield _undecided(course)
-    unplaced = [course for course in courses if course.reign.unplaced and _may_acknowledge(evidence, course)]
+    unplaced = [course for course in courses if course.lead.unplaced and _may_acknowledge(evidence, course)]
     if unplaced:
         yield _unplaced(unplaced[0])
 
@@ -84,26 +84,26 @@ def _certain(row: LeaderRow) -> bool:
 def _acknowledges(row: LeaderRow, course: Course) -> bool:
     answer = row.moment
     # Below the opening stands what is sent again: it was written under an older leader.
-    own = (answer.offset or 0) >= (course.reign.start_offset or 0)
+    own = (answer.offset or 0) >= (course.lead.start_offset or 0)
     return answer.kind == "produced" and answer.acks == -1 and answer.error == 0 and own
 
 
 def _undecided(course: Course) -> Undecided:
-    leader, epochs = course.reign.leader, ", ".join(map(str, course.reign.epochs))
+    leader, epochs = course.lead.leader, ", ".join(map(str, course.lead.epochs))
     reason = f"broker {leader} may have been alone in sync when it acknowledged records in epoch {epochs}"
     missing = f"{would_tell(Silence(broker=leader, log='isr'))}, or its request log with all fetches of that time"
     return Undecided(reason=reason, missing=missing, blocking=False)
 
 
 def _may_acknowledge(evidence: PartitionEvidence, course: Course) -> bool:
-    """Whether its leader answered a producer in what may be the reign, though no row of it tells so."""
-    clock, epochs = course.reign.clock, course.reign.epochs
+    """Whether its leader answered a producer in what may be the lead, though no row of it tells so."""
+    clock, epochs = course.lead.clock, course.lead.epochs
     answers = (m for m in evidence.moments if m.kind == "produced" and m.clock == clock and m.term in epochs)
     return any(m.acks == -1 and m.error == 0 for m in answers)
 
 
 def _unplaced(course: Course) -> Undecided:
-    leader, epochs = course.reign.leader, ", ".join(map(str, course.reign.epochs))
+    leader, epochs = course.lead.leader, ", ".join(map(str, course.lead.epochs))
     reason = f"the answers of broker {leader} to producers may be of epoch {epochs} or of another one"
     return Undecided(reason=reason, missing=would_tell(Silence(broker=leader, log="roles")), blocking=False)
 
@@ -114,18 +114,18 @@ def _violation(
     offsets = [row.moment.offset for row in rows if row.moment.offset is not None]
     last = max(rows, key=lambda row: row.moment.offset or 0).moment
     end = evidence.batch_end(max(offsets), last.term)
-    opened = [c.reign.start_offset for c in later if c.reign.start_offset is not None]
-    cut = [c for c in evidence.chronicle.cuts if c.broker == course.reign.leader and c.offset < end]
+    opened = [c.lead.start_offset for c in later if c.lead.start_offset is not None]
+    cut = [c for c in evidence.chronicle.cuts if c.broker == course.lead.leader and c.offset < end]
     gone = any(_afterwards(c, course, rows[0].moment) for c in cut) or any(start < end for start in opened)
     return Violation(
-        brokers=(course.reign.leader,),
+        brokers=(course.lead.leader,),
         start_offset=min(offsets),
         end_offset=end,
         severity=Severity.MEDIUM if gone else Severity.LOW,
         confidence="certain" if all(map(_certain, rows)) else "likely",
         facts={
-            "leader": course.reign.leader,
-            "epoch": course.reign.epochs[-1] if last.term is None else last.term,
+            "leader": course.lead.leader,
+            "epoch": course.lead.epochs[-1] if last.term is None else last.term,
             "fate": "that only copy was given up afterwards" if gone else "there was no other copy of them at that time",
             "answers": len(rows),
         },
@@ -136,7 +136,7 @@ def _violation(
 def _afterwards(cut: Cut, course: Course, answer: Moment) -> bool:
     """Whether a leader cut its log after its answer: by the epoch that it had followed, else by its own clock."""
     if cut.former_epoch is not None:
-        return cut.former_epoch >= course.reign.epochs[0]
+        return cut.former_epoch >= course.lead.epochs[0]
     told = cut.moment
     return None in (told.time, answer.time) or told.clock != answer.clock or (told.time or 0) >= (answer.time or 0)
 

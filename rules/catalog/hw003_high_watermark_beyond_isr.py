@@ -62,7 +62,7 @@ def high_watermark_beyond_isr(evidence: PartitionEvidence) -> Iterator[Violation
     t4 fetch 3@2 from 1 hw=4
     """
     courses = [course for course in evidence.replayed.courses if course.isr.estimated]
-    estimated = {(course.reign.leader, epoch) for course in courses for epoch in course.reign.epochs}
+    estimated = {(course.lead.leader, epoch) for course in courses for epoch in course.lead.epochs}
     reported: set[tuple[int | None, int | None]] = set()
     for told in evidence.replayed.told:
         key = (told.moment.witness, told.moment.term)

@@ -76,12 +76,12 @@ def isr_contradicts_lag(evidence: PartitionEvidence) -> Iterator[Violation | Und
     for course in evidence.replayed.courses:
         limit = course.rank.lag_limit_ms
         if limit is None:
-            reason = f"nobody tells how long a follower of broker {course.reign.leader} may lag"
+            reason = f"nobody tells how long a follower of broker {course.lead.leader} may lag"
             yield Undecided(reason=reason, missing="replica.lag.time.max.ms, or the broker's release", blocking=False)
             continue
         for row, lag in kept_behind(evidence.moments, course, limit, evidence.thresholds.of("ISR002", SLACK)):
             yield _violation(course, lag.broker, "was kept in the ISR", *_why_kept(course, lag, limit, row))
-        own = (shrinking.get((course.reign.clock, epoch), ()) for epoch in course.reign.epochs)
+        own = (shrinking.get((course.lead.clock, epoch), ()) for epoch in course.lead.epochs)
         for dropped in dropped_caught_up(course, chain.from_iterable(own)):
             yield _violation(course, dropped.broker, "was dropped from the ISR", *_why_dropped(dropped))
 
@@ -113,15 +113,15 @@ def _violation(
     course: Course, follower: int, deed: str, because: str, confidence: Confidence, exhibits: tuple[Exhibit, ...]
 ) -> Violation:
     return Violation(
-        brokers=(course.reign.leader, follower),
+        brokers=(course.lead.leader, follower),
         confidence=confidence,
         facts={
-            "leader": course.reign.leader,
+            "leader": course.lead.leader,
             "follower": follower,
             "deed": deed,
-            "epoch": course.reign.epochs[-1],
+            "epoch": course.lead.epochs[-1],
             "because": because,
-            "subject": f"{deed} {course.reign.epochs[-1]}",
+            "subject": f"{deed} {course.lead.epochs[-1]}",
         },
         exhibits=exhibits,
     )

@@ -53,16 +53,16 @@ def _surely_member(row: LeaderRow, lag: Lag) -> bool:
 
 def _changes_told(moments: Sequence[Moment], course: Course, row: LeaderRow) -> bool:
     """Whether a change of the ISR by then would be known: from the controller, or from a leader's log that goes on."""
-    if any(m.clock == "controller" and m.epoch in course.reign.epochs for m in moments):
+    if any(m.clock == "controller" and m.epoch in course.lead.epochs for m in moments):
         return True
-    own = (m for m in moments if m.clock == course.reign.clock and m.kind in ("isr", "isr-shrinking"))
+    own = (m for m in moments if m.clock == course.lead.clock and m.kind in ("isr", "isr-shrinking"))
     return any((m.time or 0) >= (row.moment.time or 0) for m in own)
 
 
 def _proposed(moments: Sequence[Moment], course: Course, lag: Lag, row: LeaderRow) -> bool:
     """Whether the leader had asked for it: then the controller let it wait."""
     return any(
-        m.kind == "isr-shrinking" and m.clock == course.reign.clock and m.term in course.reign.epochs
+        m.kind == "isr-shrinking" and m.clock == course.lead.clock and m.term in course.lead.epochs
         and lag.broker not in (m.isr or ()) and (m.time or 0) <= (row.moment.time or 0)
         for m in moments
     )  # fmt: skip

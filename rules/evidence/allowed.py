@@ -80,10 +80,10 @@ def _elected_uncleanly(evidence: PartitionEvidence) -> Iterator[Allowed | NotTol
 def _committed_alone(evidence: PartitionEvidence) -> Iterator[Allowed | NotTold]:
     """Committed records went that one replica alone had held when they were acknowledged."""
     for lost in evidence.lost_terms:
-        course = next((c for c in evidence.replayed.courses if lost.committed.term in c.reign.epochs), None)
+        course = next((c for c in evidence.replayed.courses if lost.committed.term in c.lead.epochs), None)
         alone = None if course is None else _acknowledged_alone(course, lost.start_offset)
         if course is not None and alone is not None and (course.rank.assigned or 2) >= 2:  # noqa: PLR2004 - a second copy
-            leader = course.reign.leader
+            leader = course.lead.leader
             event = _Event(
                 broker=leader,
                 at=alone,
@@ -99,7 +99,7 @@ def _acknowledged_alone(course: Course, start: int) -> Moment | None:
     for row in course.rows:
         m = row.moment
         told = m.kind == "produced" and m.acks == -1 and m.error == 0 and (m.offset or -1) >= start
-        if told and row.stands_alone(course.reign.leader):
+        if told and row.stands_alone(course.lead.leader):
             return m
     return None
 

@@ -17,7 +17,7 @@ from rules.history.leaders_word import in_words, told_as_leader, watermark_told
 from rules.history.moments import DISTURBED, Moment, gives_role
 from rules.history.statements import Fetched, LogCut, LogEvent, RoleTaken
 from rules.replay.closing import SAVED, Closing, Unclosed
-from rules.replay.reign.own_words import CUTS
+from rules.replay.leads.own_words import CUTS
 from rules.replicas.replica import Replica
 
 DECIDED: Final = ("cut-by-high-watermark", "cut-by-epoch-answer")

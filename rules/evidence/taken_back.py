@@ -1,4 +1,4 @@
-"""High watermarks that a leader took back: what it told one follower in one reign, and something lower after that."""
+"""High watermarks that a leader took back: what it told one follower in one lead, and something lower after that."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rules.settings import Settings
 
 
 def taken_back(courses: Iterable[Course]) -> Iterator[tuple[Fetched, Fetched]]:
-    """Of each reign that shows it, the higher answer and the first lower one after it, to the same follower."""
+    """Of each lead that shows it, the higher answer and the first lower one after it, to the same follower."""
     yield from (found for course in courses if (found := _first_of(course)) is not None)
 
 

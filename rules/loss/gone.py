@@ -75,8 +75,8 @@ def _latest(answers: Sequence[Produced], epoch: int) -> int:
 @asked_once
 def fates(evidence: PartitionEvidence) -> tuple[Gone | Unsettled, ...]:
     """What became of every epoch's answers, oldest first; where epochs have no order see `whatever_order`."""
-    starts, reigns = evidence.openings, [course.reign for course in reversed(evidence.replayed.courses)]
-    led = {epoch: reign.epochs for reign in reigns for epoch in reign.epochs}
+    starts, leads = evidence.openings, [course.lead for course in reversed(evidence.replayed.courses)]
+    led = {epoch: lead.epochs for lead in leads for epoch in lead.epochs}
     openings = [starts[epoch] for epoch in sorted(starts) if starts[epoch].offset is not None]
     logs = {replica.broker: replica for replica in evidence.current}
     log = Later(openings, evidence.leader_at_the_end, led, evidence.reopenings, logs)

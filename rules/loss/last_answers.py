@@ -10,7 +10,7 @@ from rules.evidence.asked_once import asked_once
 from rules.history.gaps import ends_unseen
 from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING, succeeded
 from rules.history.statements import LogEvent, RoleTaken
-from rules.replay.reign.reigns import FIRST_FETCH_MS
+from rules.replay.leads.served_leads import FIRST_FETCH_MS
 from rules.settings import STOPPED
 
 REQUESTS: Final = ("fetched", "consumed", "produced")

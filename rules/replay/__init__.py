@@ -7,8 +7,8 @@ from rules.replay.course import Course, Replay, replay
 from rules.replay.ends import RoleEnd
 from rules.replay.lag import Lag, lags
 from rules.replay.leading.leader import LeaderRow
+from rules.replay.leads.rank import release_at
 from rules.replay.missing import Missing
-from rules.replay.reign.rank import release_at
 from rules.replay.told import Told
 
 __all__ = [

@@ -85,7 +85,7 @@ def closings(
         low, proof = known.log_end(replica.broker, end)
         yield Closing(
             broker=replica.broker,
-            leader=end.reign.leader,
+            leader=end.lead.leader,
             epoch=end.epoch,
             high_watermark=known.high_watermark(replica.broker, end, low, stopped.since or 0),
             log_end=ranging(low, _followed_to(low, replica.broker, end)),
@@ -97,11 +97,11 @@ def closings(
 
 def _followed_to(low: Bound | None, broker: int, end: RoleEnd) -> Bound | None:
     """A follower that fetched under its last leader went no further than that one."""
-    reign = end.reign
-    followed = any(m.broker == broker and m.kind == "fetched" and accepted(m) for m in reign.rows)
-    if broker == reign.leader or reign.end_offset is None or not followed:
+    lead = end.lead
+    followed = any(m.broker == broker and m.kind == "fetched" and accepted(m) for m in lead.rows)
+    if broker == lead.leader or lead.end_offset is None or not followed:
         return None
-    return at_most(max(reign.end_offset, low.offset if low else 0), reign.end_because)
+    return at_most(max(lead.end_offset, low.offset if low else 0), lead.end_because)
 
 
 def raised_since(closings: Sequence[Closing | Unclosed], current: Sequence[Replica]) -> Iterator[Raised]:
@@ -151,7 +151,7 @@ class _LastRoles:
 
     def high_watermark(self, broker: int, end: RoleEnd, low: Bound | None, stopped: int) -> ExpectedHighWatermark:
         """What the replica held; a follower may have been given answers of which its leader's log does not tell."""
-        if broker == end.reign.leader or self._answers_told(broker, end, stopped):
+        if broker == end.lead.leader or self._answers_told(broker, end, stopped):
             return end.high_watermark
         own = (m for m in self.moments if m.clock == f"broker {broker}" and m.kind in DISTURBED)
         if any(m.term is None or m.term >= end.epoch for m in own):
@@ -161,11 +161,11 @@ class _LastRoles:
         return ranging(either(end.before, reached).low, either(end.before, end.high_watermark).high)
 
     def _answers_told(self, broker: int, end: RoleEnd, stopped: int) -> bool:
-        if end.reign.holed or end.reign.begun_unseen or end.reign.ends_unseen:
+        if end.lead.holed or end.lead.begun_unseen or end.lead.ends_unseen:
             return False
-        window = translated(stopped, f"broker {broker}", end.reign.clock, self.clocks)
-        asked = any(m.broker == broker and m.kind == "fetched" and accepted(m) for m in end.reign.rows)
-        return asked or (window is not None and any((m.last_time or m.time or 0) > window[1] for m in end.reign.rows))
+        window = translated(stopped, f"broker {broker}", end.lead.clock, self.clocks)
+        asked = any(m.broker == broker and m.kind == "fetched" and accepted(m) for m in end.lead.rows)
+        return asked or (window is not None and any((m.last_time or m.time or 0) > window[1] for m in end.lead.rows))
 
     def _newer(self, end: RoleEnd) -> frozenset[int]:
         on_disk = {entry.epoch for replica in self.replicas for entry in replica.file_chain or replica.log_chain}
@@ -196,12 +196,12 @@ class _LastRoles:
     def _furthest_fetch(self, own: Sequence[Moment], broker: int, end: RoleEnd) -> Fetched | None:
         """The follower's furthest fetch in its last role, after whatever befell its log in it."""
         late = (m for m in own if m.kind in DISTURBED and (m.term or 0) >= end.epoch)
-        windows = [translated(m.time, m.clock, end.reign.clock, self.clocks) for m in late]
+        windows = [translated(m.time, m.clock, end.lead.clock, self.clocks) for m in late]
         if None in windows:
             return None
         since = max((window[1] for window in windows if window is not None), default=0)
         asked = (
-            m for m in end.reign.rows
+            m for m in end.lead.rows
             if m.kind == "fetched" and m.broker == broker and accepted(m) and not m.doubtful and m.term == end.epoch
             # Of several that ask the same, the last one may alone have come after it.
             and (m.last_time or m.time or 0) > since

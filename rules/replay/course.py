@@ -27,22 +27,22 @@ from rules.replay.followers import (
     restarted,
 )
 from rules.replay.leading.leader import LeaderRow, walk
+from rules.replay.leads.by_clock_and_epoch import Statements
+from rules.replay.leads.in_sync import IsrHistory, isr_history
+from rules.replay.leads.own_words import CUTS, OwnWords
+from rules.replay.leads.rank import Lookup, Rank, assigned_to, nothing_told, once_assigned, rank_of, release_at
+from rules.replay.leads.restarts import untelling, with_restarts
+from rules.replay.leads.served_leads import ServedLead, served_leads
+from rules.replay.leads.untold_lines import with_gaps
 from rules.replay.missing import Missing, missing
-from rules.replay.reign.gaps import with_gaps
-from rules.replay.reign.in_sync import IsrHistory, isr_history
-from rules.replay.reign.own_words import CUTS, OwnWords
-from rules.replay.reign.rank import Lookup, Rank, assigned_to, nothing_told, once_assigned, rank_of, release_at
-from rules.replay.reign.reigns import UnbrokenReign, reigns
-from rules.replay.reign.restarts import untelling, with_restarts
-from rules.replay.reign.statements import Statements
 from rules.replay.told import Told
 from rules.replicas.replica import Replica
 
 
 class Course(Struct, frozen=True, kw_only=True):
-    """One reign as it was recomputed."""
+    """One lead as it was recomputed."""
 
-    reign: UnbrokenReign
+    lead: ServedLead
     isr: IsrHistory
     rank: Rank
     start: ExpectedHighWatermark
@@ -72,20 +72,20 @@ def replay(
     """Recompute log ends and high watermarks from the statements, in the order of leader epochs."""
     statements = Statements(with_restarts(moments, untelling(binaries)), replicas)
     known = clocks_of(statements.moments) if clocks is None else clocks
-    found = [with_gaps(reign, statements, gaps) for reign in reigns(statements)]
+    found = [with_gaps(lead, statements, gaps) for lead in served_leads(statements)]
     story = _Story(statements, binaries, settings, known)
-    courses = tuple(story.follow(reign) for reign in found)
+    courses = tuple(story.follow(lead) for lead in found)
     return Replay(
         clocks=known,
         courses=courses,
         told=tuple(story.told),
-        missing=tuple(m for c in courses for m in missing(c.reign, c.isr, c.rows)),
+        missing=tuple(m for c in courses for m in missing(c.lead, c.isr, c.rows)),
         ends=story.ends,
     )
 
 
 class _Story:
-    """What is known of every replica while the reigns are walked; lives only inside `replay`."""
+    """What is known of every replica while the leads are walked; lives only inside `replay`."""
 
     def __init__(
         self,
@@ -106,109 +106,109 @@ class _Story:
                 told[moment.broker].append(moment)
         self.own = {broker: OwnWords(words) for broker, words in told.items()}
         self.uncut = dict(self.held)
-        """What each replica held before it cut its log in the reign that is walked."""
+        """What each replica held before it cut its log in the lead that is walked."""
         self.places = dict.fromkeys(self.brokers, 0)
         self.last_roles = last_roles(moments, led=True)
         self.ends: dict[int, RoleEnd] = {}
         self.told: list[Told] = []
 
-    def follow(self, reign: UnbrokenReign) -> Course:
-        """Walk through one reign."""
+    def follow(self, lead: ServedLead) -> Course:
+        """Walk through one lead."""
         for broker in sorted(self.brokers):
-            self._until(broker, reign)
-        why = f"its log ended at {reign.start_offset}: {reign.start_because}"
-        start = capped(self.held.get(reign.leader, UNKNOWN), reign.start_offset, why)
-        opening = reign.opening or next(iter(reign.rows), None)
-        if not self._rules(reign.leader, opening).clamps and self._has_cut(reign.leader):
-            start = self.held.get(reign.leader, UNKNOWN)
-        isr = isr_history(reign, self.statements, self.clocks)
-        binary = self._release(reign.leader, opening)
-        rank = rank_of(reign, self.brokers, self.assigned, binary, self.settings, self.clocks)
-        rows, end = walk(reign, isr, rank, start)
+            self._until(broker, lead)
+        why = f"its log ended at {lead.start_offset}: {lead.start_because}"
+        start = capped(self.held.get(lead.leader, UNKNOWN), lead.start_offset, why)
+        opening = lead.opening or next(iter(lead.rows), None)
+        if not self._rules(lead.leader, opening).clamps and self._has_cut(lead.leader):
+            start = self.held.get(lead.leader, UNKNOWN)
+        isr = isr_history(lead, self.statements, self.clocks)
+        binary = self._release(lead.leader, opening)
+        rank = rank_of(lead, self.brokers, self.assigned, binary, self.settings, self.clocks)
+        rows, end = walk(lead, isr, rank, start)
         self._note_answers(rows)
         held = dict(self.held)
-        course = Course(reign=reign, isr=isr, rank=rank, start=start, rows=rows, end=end)
+        course = Course(lead=lead, isr=isr, rank=rank, start=start, rows=rows, end=end)
         for broker in sorted(self.brokers):
             before = self.held[broker]
-            heard, surely = self._before_next_role(broker, rows, reign)
+            heard, surely = self._before_next_role(broker, rows, lead)
             # Who follows asks at once: where no answer to it is told, one may have stood in a hole.
-            if broker != reign.leader and (reign.unseen or not any(row.moment.broker == broker for row in heard)):
+            if broker != lead.leader and (lead.unseen or not any(row.moment.broker == broker for row in heard)):
                 before = perhaps_told(before, start)
-            after = end if broker == reign.leader else after_answers(before, broker, heard, end.high, reign.epochs)
-            if len(surely) < len(heard) and broker != reign.leader:
-                after = lowered(after, after_answers(before, broker, surely, end.high, reign.epochs))
+            after = end if broker == lead.leader else after_answers(before, broker, heard, end.high, lead.epochs)
+            if len(surely) < len(heard) and broker != lead.leader:
+                after = lowered(after, after_answers(before, broker, surely, end.high, lead.epochs))
             self.held[broker] = either(before, loosened(after, broker, heard))
-            load = self._within(broker, reign) or self._late_load(broker, rows, reign)
-            self.held[broker] = after if load is None else self._after_restart(load, after, surely, reign)
+            load = self._within(broker, lead) or self._late_load(broker, rows, lead)
+            self.held[broker] = after if load is None else self._after_restart(load, after, surely, lead)
             for undated in self.own[broker].undated:
                 self.held[broker] = either(self.held[broker], reopened(self.held[broker], undated))
-        self.ends.update(role_ends(reign, rows, start, self.last_roles, held, self.held, estimated=isr.estimated))
+        self.ends.update(role_ends(lead, rows, start, self.last_roles, held, self.held, estimated=isr.estimated))
         return course
 
     def _before_next_role(
-        self, broker: int, rows: Sequence[LeaderRow], reign: UnbrokenReign
+        self, broker: int, rows: Sequence[LeaderRow], lead: ServedLead
     ) -> tuple[Sequence[LeaderRow], Sequence[LeaderRow]]:
         """The answers that a follower may have had before a later term of its own, and those that it surely had.
 
         Up to 2.0 fetches name no epoch: it may ask a leader that was deposed long ago.
         """
-        later = self.own[broker].leads_after(reign.epochs[0])
-        window = translated(later.time, later.clock, reign.clock, self.clocks) if later else None
+        later = self.own[broker].leads_after(lead.epochs[0])
+        window = translated(later.time, later.clock, lead.clock, self.clocks) if later else None
         if window is None:
             return rows, rows
         maybe = [row for row in rows if row.moment.epoch is not None or (_last_time(row) or 0) <= window[1]]
         return maybe, [row for row in maybe if row.moment.epoch is not None or (_last_time(row) or 0) < window[0]]
 
-    def _late_load(self, broker: int, rows: Sequence[LeaderRow], reign: UnbrokenReign) -> LogEvent | None:
-        """A restart that its broker tells of before it has heard of this reign, and that may have come later yet."""
+    def _late_load(self, broker: int, rows: Sequence[LeaderRow], lead: ServedLead) -> LogEvent | None:
+        """A restart that its broker tells of before it has heard of this lead, and that may have come later yet."""
         asked = [row.moment for row in rows if row.moment.broker == broker and row.moment.kind == "fetched"]
         first = min((m.time for m in asked if m.time is not None and m.epoch is None), default=None)
         if first is None:
             return None
-        load = self.own[broker].load_before(reign.epochs[0])
-        window = translated(load.time, load.clock, reign.clock, self.clocks) if load else None
+        load = self.own[broker].load_before(lead.epochs[0])
+        window = translated(load.time, load.clock, lead.clock, self.clocks) if load else None
         return load if window is None or window[1] >= first else None
 
     def _after_restart(
-        self, load: LogEvent, after: ExpectedHighWatermark, rows: Sequence[LeaderRow], reign: UnbrokenReign
+        self, load: LogEvent, after: ExpectedHighWatermark, rows: Sequence[LeaderRow], lead: ServedLead
     ) -> ExpectedHighWatermark:
-        """At the end of a reign in which the replica restarted: what it was surely told since, or its checkpoint.
+        """At the end of a lead in which the replica restarted: what it was surely told since, or its checkpoint.
 
         Of answers that it may have had only after its next role nothing follows.
         """
-        window = translated(load.time, load.clock, reign.clock, self.clocks)
+        window = translated(load.time, load.clock, lead.clock, self.clocks)
         later = [row for row in rows if window and row.moment.time is not None and row.moment.time > window[1]]
         low = restarted(UNKNOWN, load).low
         lowest = low
         if later and low is not None:
             begun = expected_interval((low,))
-            lowest = after_answers(begun, load.broker or 0, later, after.high, reign.epochs).low
+            lowest = after_answers(begun, load.broker or 0, later, after.high, lead.epochs).low
         return expected_interval(tuple(bound for bound in (lowest, after.high) if bound is not None))
 
-    def _until(self, broker: int, reign: UnbrokenReign) -> None:
-        """What befell a replica between its last role and the one that it takes in this reign."""
+    def _until(self, broker: int, lead: ServedLead) -> None:
+        """What befell a replica between its last role and the one that it takes in this lead."""
         own = self.own[broker]
-        if reign.untold:
+        if lead.untold:
             self.held[broker] = UNKNOWN
         for place in range(self.places[broker], len(own.moments)):
             moment = own.moments[place]
-            if moment.term is not None and moment.term >= reign.epochs[0]:
+            if moment.term is not None and moment.term >= lead.epochs[0]:
                 break
-            if moment.kind in ROLE_KINDS and moment.epoch is not None and moment.epoch > reign.epochs[-1]:
+            if moment.kind in ROLE_KINDS and moment.epoch is not None and moment.epoch > lead.epochs[-1]:
                 break
             self._befall(broker, moment)
-            if moment.term in reign.untold:
+            if moment.term in lead.untold:
                 self.held[broker] = UNKNOWN  # what it was told in that term since, nobody saw
             self.places[broker] = place + 1
         if own.silent or f"broker {broker}" in self.untelling:
             self.held[broker] = lowered(self.held[broker], UNKNOWN)
         self.uncut[broker] = self.held[broker]
-        if broker != reign.leader:
-            cuts = list(own.in_terms(reign.epochs, self.places[broker]))
+        if broker != lead.leader:
+            cuts = list(own.in_terms(lead.epochs, self.places[broker]))
             self.held[broker] = after_cuts(self.held[broker], broker, cuts, self._rules(broker, next(iter(cuts), None)))
 
-    def _within(self, broker: int, reign: UnbrokenReign) -> LogEvent | None:
-        """What befell a replica during a reign; where in it is not asked, so its state is the loosest of all.
+    def _within(self, broker: int, lead: ServedLead) -> LogEvent | None:
+        """What befell a replica during a lead; where in it is not asked, so its state is the loosest of all.
 
         Returns its last restart.
         """
@@ -216,13 +216,13 @@ class _Story:
         load, cut = None, False
         for place in range(self.places[broker], len(own)):
             moment = own[place]
-            if moment.term is None or not reign.covers(moment.term):
+            if moment.term is None or not lead.covers(moment.term):
                 break
-            if moment.kind in ROLE_KINDS and moment.epoch is not None and moment.epoch > reign.epochs[-1]:
+            if moment.kind in ROLE_KINDS and moment.epoch is not None and moment.epoch > lead.epochs[-1]:
                 break
             if moment.kind == "log-loaded":
                 load = moment
-                # It goes on to fetch in the same reign: only its low side is what the restart left.
+                # It goes on to fetch in the same lead: only its low side is what the restart left.
                 self.held[broker] = reopened(self.held[broker], moment)
             elif isinstance(moment, RoleTaken) and not cut:
                 # It may take a later epoch of the same leader before it cuts anything for an earlier one.

@@ -10,19 +10,19 @@ from msgspec import Struct
 from rules.history.moments import Moment, gives_role
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
 from rules.replay.leading.leader import LeaderRow
-from rules.replay.reign.reigns import UnbrokenReign
+from rules.replay.leads.served_leads import ServedLead
 
 NOBODY: Final = -1
 
 
 class RoleEnd(Struct, frozen=True, kw_only=True):
-    """A replica when the reign of its last told role was over, or when it stopped in it."""
+    """A replica when the lead of its last told role was over, or when it stopped in it."""
 
     epoch: int
     """Of its last role under a leader: one that follows nobody learns nothing."""
-    reign: UnbrokenReign
+    lead: ServedLead
     start: ExpectedHighWatermark
-    """The leader's own high watermark when the reign began: no answer of it was lower."""
+    """The leader's own high watermark when the lead began: no answer of it was lower."""
     before: ExpectedHighWatermark
     """What the replica itself held then."""
     high_watermark: ExpectedHighWatermark
@@ -44,7 +44,7 @@ def last_roles(moments: Sequence[Moment], *, led: bool = False) -> dict[int, int
 
 
 def role_ends(
-    reign: UnbrokenReign,
+    lead: ServedLead,
     rows: Sequence[LeaderRow],
     start: ExpectedHighWatermark,
     last: Mapping[int, int],
@@ -53,15 +53,15 @@ def role_ends(
     *,
     estimated: bool,
 ) -> Iterator[tuple[int, RoleEnd]]:
-    """What the brokers held whose last role was in this reign."""
+    """What the brokers held whose last role was in this lead."""
     for broker, epoch in last.items():
-        if reign.covers(epoch) and broker in held:
-            appended = rows[-1].log_end.low if rows and broker == reign.leader else None
+        if lead.covers(epoch) and broker in held:
+            appended = rows[-1].log_end.low if rows and broker == lead.leader else None
             yield (
                 broker,
                 RoleEnd(
                     epoch=epoch,
-                    reign=reign,
+                    lead=lead,
                     start=start,
                     before=before[broker],
                     high_watermark=held[broker],

@@ -1,4 +1,4 @@
-"""What a follower's high watermark can be when a reign is over: the answers it was given, and what befell its log."""
+"""What a follower's high watermark can be when a lead is over: the answers it was given, and what befell its log."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def after_answers(
     final_high: Bound | None,
     epochs: Sequence[int],
 ) -> ExpectedHighWatermark:
-    """After a reign of some epochs: the last answer surely processed at least, the leader's own at most."""
+    """After a lead of some epochs: the last answer surely processed at least, the leader's own at most."""
     given = [row for row in rows if row.moment.broker == broker and row.fetch is not None and not row.last]
     taken = [row for row in given if _accepted(row)]
     if not rows:
@@ -141,7 +141,7 @@ def lowered(first: ExpectedHighWatermark, second: ExpectedHighWatermark) -> Expe
 
 
 def loosened(after: ExpectedHighWatermark, broker: int, rows: Sequence[LeaderRow]) -> ExpectedHighWatermark:
-    """The same at any time of the reign: a high watermark falls to that of each answer that is lower."""
+    """The same at any time of the lead: a high watermark falls to that of each answer that is lower."""
     given = (row for row in rows if row.moment.broker == broker and row.moment.kind == "fetched")
     lows = [row.answer.low for row in given if row.answer.low is not None]
     lowest = min((*lows, *((after.low,) if after.low else ())), key=_offset, default=None)

@@ -85,12 +85,12 @@ class _Watch:
 
 
 def lags(course: Course) -> Iterator[tuple[LeaderRow, tuple[Lag, ...]]]:
-    """Every answer of the reign with the followers that were surely behind then."""
+    """Every answer of the lead with the followers that were surely behind then."""
     watches: dict[int, _Watch] = {}
     isrs: tuple[frozenset[int], ...] = ()
-    opening = course.reign.opening
+    opening = course.lead.opening
     began = opening.time if opening is not None else None
-    held = course.reign.start_offset or 0
+    held = course.lead.start_offset or 0
     before: int | None = None
     awake = _Awake()
     for row in course.rows:
@@ -106,7 +106,7 @@ def lags(course: Course) -> Iterator[tuple[LeaderRow, tuple[Lag, ...]]]:
         held = max(held, row.log_end.low.offset if row.log_end.low else 0)
         joined, isrs = _joined(isrs, row.isr), row.isr
         for remote in row.remotes:
-            watch = watches.setdefault(remote.broker, _Watch(began, course.reign.start_offset or 0))
+            watch = watches.setdefault(remote.broker, _Watch(began, course.lead.start_offset or 0))
             if remote.broker in joined:
                 watch.caught_up = time
             if row.moment.kind == "fetched" and row.moment.broker == remote.broker:

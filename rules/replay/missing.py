@@ -8,8 +8,8 @@ from typing import Final
 from msgspec import Struct
 
 from rules.replay.leading.leader import LeaderRow
-from rules.replay.reign.in_sync import IsrHistory
-from rules.replay.reign.reigns import UnbrokenReign
+from rules.replay.leads.in_sync import IsrHistory
+from rules.replay.leads.served_leads import ServedLead
 
 NAMED: Final = 5
 """Epochs that are named one by one."""
@@ -48,56 +48,56 @@ def _named(epochs: Sequence[int]) -> str:
     return f"epoch{'' if len(epochs) == 1 else 's'} {', '.join(map(str, epochs[:NAMED]))}{more}"
 
 
-def missing(reign: UnbrokenReign, isr: IsrHistory, rows: Sequence[LeaderRow]) -> Iterator[Missing]:
-    """What a reign's evidence lacks."""
-    if reign.opening is None:
-        yield _no_opening(reign)
+def missing(lead: ServedLead, isr: IsrHistory, rows: Sequence[LeaderRow]) -> Iterator[Missing]:
+    """What a lead's evidence lacks."""
+    if lead.opening is None:
+        yield _no_opening(lead)
     # A leader whose ISR is nobody else may well have served no follower.
-    alone = bool(isr.statements) and all(s.isr == {reign.leader} for s in isr.statements)
-    never_led = reign.opening is None and reign.roles_told and reign.traced and not reign.answers
+    alone = bool(isr.statements) and all(s.isr == {lead.leader} for s in isr.statements)
+    never_led = lead.opening is None and lead.roles_told and lead.traced and not lead.answers
     if not alone and not any(row.moment.kind == "fetched" for row in rows):
         if not never_led:
-            yield _no_fetch(reign)
-    elif reign.holed:
-        kind = f"broker {reign.leader}'s whole request log, of which some lines cannot be read here"
-        yield _lacking(reign, kind, kind, "how far followers had asked: the high watermark's upper bound")
-    elif reign.ends_unseen:
-        kind = f"broker {reign.leader}'s request log up to its last answers, which are not here"
-        yield _lacking(reign, kind, kind, "what was written, acknowledged and fetched last")
+            yield _no_fetch(lead)
+    elif lead.holed:
+        kind = f"broker {lead.leader}'s whole request log, of which some lines cannot be read here"
+        yield _lacking(lead, kind, kind, "how far followers had asked: the high watermark's upper bound")
+    elif lead.ends_unseen:
+        kind = f"broker {lead.leader}'s request log up to its last answers, which are not here"
+        yield _lacking(lead, kind, kind, "what was written, acknowledged and fetched last")
     elif any(row.moment.doubtful for row in rows):
-        kind = f"the beginnings of fetch sessions with broker {reign.leader}"
-        yield _lacking(reign, kind, kind, "the offsets of partitions that requests do not name")
+        kind = f"the beginnings of fetch sessions with broker {lead.leader}"
+        yield _lacking(lead, kind, kind, "the offsets of partitions that requests do not name")
     if not isr.statements:
         told = "(metadata log or state-change.log)"
-        evidence = f"the ISR at the beginning of epoch {reign.epochs[0]} {told}"
+        evidence = f"the ISR at the beginning of epoch {lead.epochs[0]} {told}"
         leaves_open = "who had to be counted: the high watermark's upper bound"
-        yield _lacking(reign, f"the ISR when its leader began {told}", evidence, leaves_open)
+        yield _lacking(lead, f"the ISR when its leader began {told}", evidence, leaves_open)
 
 
-def _lacking(reign: UnbrokenReign, kind: str, evidence: str, leaves_open: str) -> Missing:
-    return Missing(leader=reign.leader, kind=kind, evidence=evidence, leaves_open=leaves_open, epochs=reign.epochs)
+def _lacking(lead: ServedLead, kind: str, evidence: str, leaves_open: str) -> Missing:
+    return Missing(leader=lead.leader, kind=kind, evidence=evidence, leaves_open=leaves_open, epochs=lead.epochs)
 
 
-def _no_opening(reign: UnbrokenReign) -> Missing:
+def _no_opening(lead: ServedLead) -> Missing:
     """A log that is there and tells of other roles alone is not the same as no log."""
-    leaves_open, first = "where the epoch opened and what its leader's log end was", reign.epochs[0]
-    if not reign.roles_told:
-        kind = f"broker {reign.leader}'s state-change.log and server.log"
-        return _lacking(reign, kind, f"{kind} of epoch {first}", leaves_open)
-    kind = f"broker {reign.leader}'s own line that it began to lead"
+    leaves_open, first = "where the epoch opened and what its leader's log end was", lead.epochs[0]
+    if not lead.roles_told:
+        kind = f"broker {lead.leader}'s state-change.log and server.log"
+        return _lacking(lead, kind, f"{kind} of epoch {first}", leaves_open)
+    kind = f"broker {lead.leader}'s own line that it began to lead"
     why = ", which its log here lacks"
-    why += "" if reign.answers else " (it may never have led then)"
-    return _lacking(reign, f"{kind}{why}", f"{kind} in epoch {first}{why}", leaves_open)
+    why += "" if lead.answers else " (it may never have led then)"
+    return _lacking(lead, f"{kind}{why}", f"{kind} in epoch {first}{why}", leaves_open)
 
 
-def _no_fetch(reign: UnbrokenReign) -> Missing:
+def _no_fetch(lead: ServedLead) -> Missing:
     """A log that is there and tells of no fetch is not the same as no log."""
-    when = _named(reign.epochs)
-    kind = f"broker {reign.leader}'s request log at DEBUG"
+    when = _named(lead.epochs)
+    kind = f"broker {lead.leader}'s request log at DEBUG"
     why = ""
-    if reign.logged:
-        kind = f"fetches from broker {reign.leader}"
+    if lead.logged:
+        kind = f"fetches from broker {lead.leader}"
         why = ", of which its request log here tells nothing"
-    elif reign.traced:
+    elif lead.traced:
         why = " with the fetches of that time"
-    return _lacking(reign, f"{kind}{why}", f"{kind} in {when}{why}", "every high watermark of the term")
+    return _lacking(lead, f"{kind}{why}", f"{kind} in {when}{why}", "every high watermark of the term")

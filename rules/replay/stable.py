@@ -88,11 +88,11 @@ class StableLogs:
     """For every leader's term the log that tells its transactions, where there is one."""
 
     def __init__(self, courses: Sequence[Course], replicas: Sequence[Replica]) -> None:
-        self._logs = {course.reign.epochs: _stable_log(course, replicas) for course in courses}
+        self._logs = {course.lead.epochs: _stable_log(course, replicas) for course in courses}
 
     def at(self, course: Course, expected: ExpectedHighWatermark) -> ExpectedHighWatermark:
         """The last stable offset of a leader at a high watermark; at most, where no disk tells its transactions."""
-        log = self._logs.get(course.reign.epochs)
+        log = self._logs.get(course.lead.epochs)
         if log is None:
             return expected_interval((expected.high,) if expected.high else ())
         return log.at(expected)
@@ -116,7 +116,7 @@ def _testimony(course: Course, replica: Replica) -> StableLog | None:
 
 def _shared_until(course: Course, replica: Replica) -> Offset:
     """Up to where a log has what a leader had: to the end of its own part of those epochs, or to where they began."""
-    chain, epochs = replica.log_chain, course.reign.epochs
+    chain, epochs = replica.log_chain, course.lead.epochs
     ends = {entry.epoch: following.start_offset for entry, following in pairwise(chain)}
     if chain:
         ends[chain[-1].epoch] = Offset(replica.log_end_offset)
@@ -124,4 +124,4 @@ def _shared_until(course: Course, replica: Replica) -> Offset:
     if own:
         return max(own)
     before = [end for epoch, end in ends.items() if epoch < epochs[0]]
-    return Offset(min(course.reign.start_offset or 0, max(before, default=Offset(0))))
+    return Offset(min(course.lead.start_offset or 0, max(before, default=Offset(0))))

@@ -13,15 +13,15 @@ from rules.signatures.signature import Hit, Signature
 
 def _joined_below_epoch_start(evidence: PartitionEvidence) -> Iterator[Hit]:
     for course in evidence.replayed.courses:
-        start = course.reign.start_offset
+        start = course.lead.start_offset
         for before, after in pairwise(course.isr.statements):
             for broker in sorted(after.isr - before.isr):
                 asked = _asked_by(course, broker, after.moment)
                 if start is not None and asked and max(asked) < start:
                     yield Hit(
-                        broker=course.reign.leader,
+                        broker=course.lead.leader,
                         at=after.moment,
-                        says=f"broker {broker} was let into the ISR of epoch {course.reign.epochs[0]} with offset"
+                        says=f"broker {broker} was let into the ISR of epoch {course.lead.epochs[0]} with offset"
                         f" {max(asked)}, below the {start} at which the epoch began",
                         exhibits=(Exhibit(span=after.moment.span, role="the larger ISR"),),
                         start_offset=max(asked),
@@ -34,7 +34,7 @@ def _asked_by(course: Course, broker: int, joined: Moment) -> list[int]:
 
     Without that one nothing: the fetch by which it joined may be among lines that are lost.
     """
-    if joined.clock != course.reign.clock or joined.time is None:
+    if joined.clock != course.lead.clock or joined.time is None:
         return []
     rows = [row.moment for row in course.rows if row.moment.kind == "fetched" and row.moment.broker == broker]
     before = [m for m in rows if m.time is not None and m.time <= joined.time]

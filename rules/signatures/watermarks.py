@@ -57,7 +57,7 @@ def _held_back(course: Course) -> Iterator[tuple[Fetched, Fetched]]:
 
 def _all_beyond(row: LeaderRow, told: int, course: Course, asked: dict[int, list[Fetched]]) -> bool:
     """Whether each follower in the ISR had asked, long enough ago, for more than the watermark that is told now."""
-    members = frozenset().union(*row.isr) - {course.reign.leader}
+    members = frozenset().union(*row.isr) - {course.lead.leader}
     settled = [
         next((m for m in reversed(asked.get(member, ())) if _silence(m, row.moment) > SETTLED_MS), None)
         for member in members
@@ -73,9 +73,9 @@ def _silence(last: Moment, now: Moment) -> int:
 
 def _holding(course: Course, last: Fetched, now: Fetched, which: str) -> Hit:
     return Hit(
-        broker=course.reign.leader,
+        broker=course.lead.leader,
         at=now,
-        says=f"broker {course.reign.leader} told high watermark {now.high_watermark} although every member of the ISR"
+        says=f"broker {course.lead.leader} told high watermark {now.high_watermark} although every member of the ISR"
         f" was beyond it: that is where broker {last.broker} stood, {which}",
         exhibits=(
             Exhibit(span=last.span, role=f"broker {last.broker}'s last fetch"),
@@ -87,7 +87,7 @@ def _holding(course: Course, last: Fetched, now: Fetched, which: str) -> Hit:
 
 def _committed_below_min_isr(evidence: PartitionEvidence) -> Iterator[Hit]:
     for lost in evidence.lost_terms:
-        course = next((c for c in evidence.replayed.courses if lost.committed.term in c.reign.epochs), None)
+        course = next((c for c in evidence.replayed.courses if lost.committed.term in c.lead.epochs), None)
         hits = () if course is None else _told_below_min_isr(evidence, course, lost.start_offset)
         for m, least in hits:
             yield Hit(
@@ -143,8 +143,8 @@ def _joined_on_its_former_word(evidence: PartitionEvidence) -> Iterator[Hit]:
         joins = [
             (joined.moment, broker)
             for joined, brokers in zip(course.isr.statements, course.isr.joined(), strict=True)
-            if joined.moment.clock == course.reign.clock and joined.moment.time is not None
-            for broker in sorted(brokers - {course.reign.leader})
+            if joined.moment.clock == course.lead.clock and joined.moment.time is not None
+            for broker in sorted(brokers - {course.lead.leader})
         ]
         fetches: dict[int | None, list[Fetched]] = {}
         told: list[tuple[int, int]] = [(BEFORE_ALL, 0)]
@@ -175,7 +175,7 @@ def _joined(course: Course, joined: Moment, fetches: Sequence[Fetched], watermar
             return None
         if _returned_with_less(fetches[place - 1], m):
             return Hit(
-                broker=course.reign.leader,
+                broker=course.lead.leader,
                 at=joined,
                 says=f"broker {m.broker} came back with its log up to {furthest} and was let into the ISR below high"
                 f" watermark {watermark}, on the word of a fetch from before it was started again",

@@ -147,7 +147,7 @@ class _Table:
         rows = [(course, row) for course in replayed.courses for row in course.rows]
         self.leader_rows = {id(row.moment): (course, row) for course, row in rows if not row.last}
         self.told = {id(told.moment): told for told in replayed.told}
-        self.starts = {id(course.reign.opening): course.start for course in replayed.courses}
+        self.starts = {id(course.lead.opening): course.start for course in replayed.courses}
         self.answered: dict[int, ExpectedHighWatermark] = {}
 
     def row(self, moment: Moment, time: int | None) -> TimelineRow:

@@ -23,7 +23,7 @@ from rules.history.statements import Notice
 from rules.history.terms import in_terms
 from rules.replay import Replay, replay
 from rules.replay.leading.leader import LeaderRow
-from rules.replay.reign.reigns import UnbrokenReign
+from rules.replay.leads.served_leads import ServedLead
 from tests.models.busy import Busy, Timed
 from tests.models.oracle import Model, Version
 from tests.models.search import Pair, choice, of_moves, of_quotas, of_work
@@ -207,14 +207,14 @@ def outside(found: Witnessed, said: Replay) -> Iterator[str]:
             yield f"told {told.observed}, expected {told.expected}: {told.moment}"
     for course in said.courses:
         for row in course.rows:
-            yield from _wrong(found, course.reign, row)
+            yield from _wrong(found, course.lead, row)
 
 
-def _wrong(found: Witnessed, reign: UnbrokenReign, row: LeaderRow) -> Iterator[str]:
+def _wrong(found: Witnessed, lead: ServedLead, row: LeaderRow) -> Iterator[str]:
     if row.last or getattr(row.moment, "arrived", None) is None:
         return  # the end of a run, of which no line has its place
-    leader = reign.leader
-    truths = [truth for truth in found.during(row.moment) if reign.covers(truth.leading.get(leader, -1))]
+    leader = lead.leader
+    truths = [truth for truth in found.during(row.moment) if lead.covers(truth.leading.get(leader, -1))]
     for name, values, expected in (
         ("log end", [truth.ends[leader] for truth in truths], row.log_end),
         ("high watermark", [truth.watermarks[leader] for truth in truths], row.high_watermark),

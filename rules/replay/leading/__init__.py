@@ -1,1 +1,1 @@
-"""A leader's high watermark over one reign: what it knew of followers, for whom it waited, what its answers prove."""
+"""A leader's high watermark over one lead: what it knew of followers, for whom it waited, what its answers prove."""

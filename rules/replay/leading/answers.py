@@ -13,7 +13,7 @@ from rules.replay.leading.bounds import at_least, why_counted
 from rules.replay.leading.counting import Counting
 from rules.replay.leading.instants import Instant, overtaken, read_since, taken_in_before
 from rules.replay.leading.tracks import NEVER, RemoteEndBounds, Track
-from rules.replay.reign.in_force import InForceOverTime, Isr
+from rules.replay.leads.in_force import InForceOverTime, Isr
 
 
 class LeaderThen(Struct, frozen=True, kw_only=True):
@@ -32,7 +32,7 @@ class LeaderThen(Struct, frozen=True, kw_only=True):
 
 
 class Answers:
-    """Each follower's former answer, and what its next one can tell; lives only inside the walk over one reign."""
+    """Each follower's former answer, and what its next one can tell; lives only inside the walk over one lead."""
 
     def __init__(self, tracks: Mapping[int, Track], counting: Counting, isr: InForceOverTime, first_low: Bound) -> None:
         self.tracks, self.counting, self.isr, self.first_low = tracks, counting, isr, first_low

@@ -1,4 +1,4 @@
-"""For whom a leader may wait before it moves its high watermark, at any time of its reign."""
+"""For whom a leader may wait before it moves its high watermark, at any time of its lead."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from rules.replay.leading.tracks import IN_FLIGHT_MS, NEVER, Track
-from rules.replay.reign.in_force import InForceOverTime, Isr
-from rules.replay.reign.rank import Rank
-from rules.replay.reign.reigns import UnbrokenReign
+from rules.replay.leads.in_force import InForceOverTime, Isr
+from rules.replay.leads.rank import Rank
+from rules.replay.leads.served_leads import ServedLead
 from rules.settings import LAG_TIME, MIN_IN_SYNC
 
 LONGEST_LAG_MS: Final = 30_000
@@ -16,13 +16,13 @@ LONGEST_LAG_MS: Final = 30_000
 
 
 class Counting:
-    """Who is counted by one reign's leader, as far as is known; lives only inside the walk over the reign."""
+    """Who is counted by one lead's leader, as far as is known; lives only inside the walk over the lead."""
 
-    def __init__(self, reign: UnbrokenReign, isr: InForceOverTime, rank: Rank, tracks: Mapping[int, Track]) -> None:
-        self.reign, self.isr, self.rank, self.tracks = reign, isr, rank, tracks
-        times = [row.last_time or row.time for row in reign.rows]
+    def __init__(self, lead: ServedLead, isr: InForceOverTime, rank: Rank, tracks: Mapping[int, Track]) -> None:
+        self.lead, self.isr, self.rank, self.tracks = lead, isr, rank, tracks
+        times = [row.last_time or row.time for row in lead.rows]
         self.end_time = max((time for time in times if time is not None), default=None)
-        self.opened = None if reign.opening is None else reign.opening.time
+        self.opened = None if lead.opening is None else lead.opening.time
         self.weighs_changes = True
         self._known: dict[tuple[Isr, ...], tuple[frozenset[int], frozenset[int]]] = {}
 
@@ -38,10 +38,10 @@ class Counting:
         return members.union(late) if late else members
 
     def _split(self, isrs: tuple[Isr, ...]) -> tuple[frozenset[int], frozenset[int]]:
-        """The followers in any of some ISRs, and the others; a reign has few ISRs and many answers."""
+        """The followers in any of some ISRs, and the others; a lead has few ISRs and many answers."""
         if isrs not in self._known:
             everybody = frozenset(self.tracks)
-            members = everybody.intersection(frozenset().union(*isrs)) - {self.reign.leader}
+            members = everybody.intersection(frozenset().union(*isrs)) - {self.lead.leader}
             self._known[isrs] = members, everybody - members
         return self._known[isrs]
 
@@ -52,7 +52,7 @@ class Counting:
         if soon or version is None or limit is None or time is None or self.may_ask_unseen(track, time):
             return True
         if last is None:
-            return self.reign.begun_unseen or broker in self.isr.opened_with()
+            return self.lead.begun_unseen or broker in self.isr.opened_with()
         seen = last.last_time or last.time
         if seen is None or evaluated is None:
             return True
@@ -65,7 +65,7 @@ class Counting:
 
     def may_ask_unseen(self, track: Track, time: int | None) -> bool:
         """Whether a fetch may be in flight that the trace does not tell of: the term ends without a word."""
-        return self.reign.end_offset is None and track.exhausted and self.is_late(time)
+        return self.lead.end_offset is None and track.exhausted and self.is_late(time)
 
     def asks_unseen(self, track: Track, time: int | None) -> bool:
         """Whether a follower that the trace tells no more of is silent for so long that no ISR would keep it.

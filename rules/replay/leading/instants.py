@@ -26,7 +26,7 @@ InSync = Callable[[int, int | None, int | None], bool]
 
 
 class Instant(Struct, frozen=True, kw_only=True):
-    """A moment in a reign, by what is certain of it."""
+    """A moment in a lead, by what is certain of it."""
 
     log_end: int
     """The leader's log had surely come so far."""
@@ -44,7 +44,7 @@ def found_nothing(row: Fetched) -> bool:
 
 
 def taken_in_before(track: Track, place: int, instant: Instant, in_sync: InSync) -> bool:
-    """Whether the leader had surely taken in a follower's fetch before an instant, and in this reign."""
+    """Whether the leader had surely taken in a follower's fetch before an instant, and in this lead."""
     run, former = track.runs[place], track.runs[place - 1] if place else None
     if run.doubtful or not accepted(run) or (former is None and run.epoch is None):
         return False

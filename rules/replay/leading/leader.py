@@ -1,4 +1,4 @@
-"""A leader's log end and high watermark over one reign, as intervals, from its answers' order and the ISR in force.
+"""A leader's log end and high watermark over one lead, as intervals, from its answers' order and the ISR in force.
 
 No high watermark that anybody told goes into this: only what was asked, what was appended, and who was counted.
 """
@@ -22,11 +22,11 @@ from rules.replay.leading.instants import Instant, taken_in_before
 from rules.replay.leading.silences import Silences
 from rules.replay.leading.tracks import NEVER, RemoteEndBounds, Track
 from rules.replay.leading.weighing import Weighing
-from rules.replay.reign.in_force import NOTHING_KNOWN, InForceOverTime, PossibleIsrs
-from rules.replay.reign.in_sync import IsrHistory
-from rules.replay.reign.rank import Rank
-from rules.replay.reign.reigns import UnbrokenReign, follower_runs
-from rules.replay.reign.statements import Served
+from rules.replay.leads.by_clock_and_epoch import Served
+from rules.replay.leads.in_force import NOTHING_KNOWN, InForceOverTime, PossibleIsrs
+from rules.replay.leads.in_sync import IsrHistory
+from rules.replay.leads.rank import Rank
+from rules.replay.leads.served_leads import ServedLead, follower_runs
 
 
 class LeaderRow(Struct, frozen=True, kw_only=True):
@@ -66,30 +66,30 @@ class LeaderRow(Struct, frozen=True, kw_only=True):
 
 
 class LeaderWalk:
-    """The state of the walk over one reign's answers; lives only inside `walk`."""
+    """The state of the walk over one lead's answers; lives only inside `walk`."""
 
-    def __init__(self, reign: UnbrokenReign, isr: IsrHistory, rank: Rank, start: ExpectedHighWatermark) -> None:
-        self.reign, self.isr, self.rank = reign, InForceOverTime(isr), rank
-        runs = follower_runs(reign)
-        brokers = sorted((rank.replicas | runs.keys()) - {reign.leader})
-        seen = {"begun_unseen": reign.begun_unseen, "holed": reign.holed}
-        self.tracks = {b: Track(b, runs.get(b, ()), reign.follower_ends.get(b), **seen) for b in brokers}
-        begin = 0 if reign.start_offset is None else reign.start_offset
-        self.end_low = at_least(begin, reign.start_because)
-        self.end_high = None if reign.end_offset is None else at_most(reign.end_offset, reign.end_because)
+    def __init__(self, lead: ServedLead, isr: IsrHistory, rank: Rank, start: ExpectedHighWatermark) -> None:
+        self.lead, self.isr, self.rank = lead, InForceOverTime(isr), rank
+        runs = follower_runs(lead)
+        brokers = sorted((rank.replicas | runs.keys()) - {lead.leader})
+        seen = {"begun_unseen": lead.begun_unseen, "holed": lead.holed}
+        self.tracks = {b: Track(b, runs.get(b, ()), lead.follower_ends.get(b), **seen) for b in brokers}
+        begin = 0 if lead.start_offset is None else lead.start_offset
+        self.end_low = at_least(begin, lead.start_because)
+        self.end_high = None if lead.end_offset is None else at_most(lead.end_offset, lead.end_because)
         self.low: Bound = start.low or at_least(0, "nothing is known of the high watermark before")
         self.first_low = self.low
         self.high: Bound | None = start.high
         self.proved_min_isr: int | None = None
         self.enough = rank.enough
         self.uncounted = isr.unassigned
-        self.counting = Counting(reign, self.isr, rank, self.tracks)
+        self.counting = Counting(lead, self.isr, rank, self.tracks)
         self.silences = Silences(self.counting)
         self.weighing = Weighing(rank.version, self.counting.opened)
         self.counting.weighs_changes = self.weighing.at_changes
         self.answers = Answers(self.tracks, self.counting, self.isr, self.first_low)
-        self.reached: dict[int, int | None] = dict.fromkeys(self.tracks, None if reign.begun_unseen else NEVER)
-        """How far each follower can have asked at any time of the reign."""
+        self.reached: dict[int, int | None] = dict.fromkeys(self.tracks, None if lead.begun_unseen else NEVER)
+        """How far each follower can have asked at any time of the lead."""
 
     def step(self, row: Served, *, last: bool) -> LeaderRow:
         """Walk over one answer."""
@@ -106,7 +106,7 @@ class LeaderWalk:
         # Who joined without any fetch that is told has sent one that nobody tells of.
         unseen = (broker for broker in possible.joined if self.reached.get(broker) == NEVER)
         self.uncounted = self.isr.unassigned.union(silent, self.silences.perhaps_out(possible.untold_since), unseen)
-        self.end_low = taken(row, self.reign, self.tracks, possible.surely - self.isr.unassigned, self.end_low)
+        self.end_low = taken(row, self.lead, self.tracks, possible.surely - self.isr.unassigned, self.end_low)
         instant = Instant(log_end=self.end_low.offset, time=time)
         late = self.counting.is_late(time)
         remotes = {b: self._remote(t, instant, late=late) for b, t in self.tracks.items()}
@@ -170,7 +170,7 @@ class LeaderWalk:
         end, sizes = acknowledged_end(row), [len(isr) for isr in possible.isrs]
         if end is not None:
             everyone = self.tracks if self.rank.everyone_known else {}
-            self.low = max(self.low, committed(end, self.reign, everyone, self.end_low), key=_offset)
+            self.low = max(self.low, committed(end, self.lead, everyone, self.end_low), key=_offset)
             if sizes:
                 self.proved_min_isr = min(self.proved_min_isr or max(sizes), max(sizes))
         self._raise_to_log_start(row)
@@ -231,11 +231,11 @@ class LeaderWalk:
             self.high = end
 
     def finish(self) -> ExpectedHighWatermark:
-        """When the reign is over: whatever came into force, or was asked, after the last answer that was logged."""
-        if self.reign.ends_unseen:
+        """When the lead is over: whatever came into force, or was asked, after the last answer that was logged."""
+        if self.lead.ends_unseen:
             return between(self.low, self.end_high)
         remotes = {b: t.now(in_flight_at_end=True) for b, t in self.tracks.items()}
-        self.silences.end(self.reign.ended)
+        self.silences.end(self.lead.ended)
         uncounted = self.uncounted
         for possible in self.isr.remaining(self.counting.end_time):
             self.uncounted = uncounted.union(self.silences.perhaps_out(possible.untold_since))
@@ -246,11 +246,11 @@ class LeaderWalk:
 
 
 def walk(
-    reign: UnbrokenReign, isr: IsrHistory, rank: Rank, start: ExpectedHighWatermark
+    lead: ServedLead, isr: IsrHistory, rank: Rank, start: ExpectedHighWatermark
 ) -> tuple[tuple[LeaderRow, ...], ExpectedHighWatermark]:
     """The leader after each of its answers, in the order of its log, and its high watermark at the end."""
-    state = LeaderWalk(reign, isr, rank, start)
-    rows = tuple(state.step(row, last=last) for row, last in in_log_order(reign.rows))
+    state = LeaderWalk(lead, isr, rank, start)
+    rows = tuple(state.step(row, last=last) for row, last in in_log_order(lead.rows))
     return rows, state.finish()
 
 

@@ -13,16 +13,16 @@ from rules.history.statements import Fetched
 from rules.replay.leading.counting import Counting
 from rules.replay.leading.instants import found_nothing
 from rules.replay.leading.tracks import Track
-from rules.replay.reign.statements import Served
+from rules.replay.leads.by_clock_and_epoch import Served
 
 
 class Silences:
-    """Who may have been taken out without a word; lives only inside the walk over one reign."""
+    """Who may have been taken out without a word; lives only inside the walk over one lead."""
 
     def __init__(self, counting: Counting) -> None:
         self.counting = counting
         self.caught_up: dict[int, int | None] = dict.fromkeys(counting.tracks, counting.opened)
-        """Until when each follower was caught up at least: all of them count as such when a reign begins."""
+        """Until when each follower was caught up at least: all of them count as such when a lead begins."""
         self.dropped: dict[int, int] = {}
         """Until when those may have lagged that may have been taken out."""
 

@@ -44,7 +44,7 @@ class RemoteEndBounds(Struct, frozen=True, kw_only=True):
 
 
 class Track:
-    """One follower's fetches, walked along the leader's log; lives only inside the walk over one reign."""
+    """One follower's fetches, walked along the leader's log; lives only inside the walk over one lead."""
 
     def __init__(
         self,

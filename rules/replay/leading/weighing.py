@@ -5,12 +5,12 @@ from __future__ import annotations
 from rules.history.moments import accepted
 from rules.protocol.versions import KafkaVersion
 from rules.replay.leading.tracks import IN_FLIGHT_MS, Track
-from rules.replay.reign.in_sync import InForce
-from rules.replay.reign.statements import Served
+from rules.replay.leads.by_clock_and_epoch import Served
+from rules.replay.leads.in_sync import InForce
 
 
 class Weighing:
-    """The earliest time at which the last weighing can have been; lives only inside the walk over one reign.
+    """The earliest time at which the last weighing can have been; lives only inside the walk over one lead.
 
     A leader weighs when it opens an epoch, appends, is asked, or changes its ISR. That a follower has lagged for too
     long, or that a proposed member was not taken in, moves nothing until it weighs again.

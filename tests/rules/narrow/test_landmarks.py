@@ -102,7 +102,7 @@ def test_intervals_only_widen_and_lags_only_shrink(seed: int) -> None:
         assert wide.low is None or (exact.low is not None and wide.low <= exact.low), told
         assert wide.high is None or (exact.high is not None and wide.high >= exact.high), told
     for course, other in zip(whole.courses, part.courses, strict=True):
-        assert (course.reign.leader, course.reign.epochs) == (other.reign.leader, other.reign.epochs)
+        assert (course.lead.leader, course.lead.epochs) == (other.lead.leader, other.lead.epochs)
         late = {(row.moment.span, lag.broker): lag.milliseconds for row, found in lags(course) for lag in found}
         for row, found in lags(other):
             for lag in found:

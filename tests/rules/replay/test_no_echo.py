@@ -38,7 +38,7 @@ def recomputed(evidence: PartitionEvidence) -> list[object]:
     replay = evidence.replayed
     return [
         *((t.moment.clock, t.moment.time, t.moment.broker, t.expected) for t in replay.told if t.by_leader),
-        *((course.reign.leader, course.reign.epochs, course.start, course.end) for course in replay.courses),
+        *((course.lead.leader, course.lead.epochs, course.start, course.end) for course in replay.courses),
     ]
 
 

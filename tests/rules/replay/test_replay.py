@@ -249,4 +249,4 @@ def test_a_broker_counts_by_the_release_that_it_ran_then(last: str, releases: li
         for value, since in (("2.8.1", 0), (last, 500_008))
     ]
     courses = replace(evidence, settings=settings_of(told)).replayed.courses
-    assert [str(course.rank.version) for course in courses if course.reign.leader == 1] == releases
+    assert [str(course.rank.version) for course in courses if course.lead.leader == 1] == releases

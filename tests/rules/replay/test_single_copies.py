@@ -12,7 +12,7 @@ from rules.judging.judge import judge
 from rules.protocol.watermarks import expected_interval
 from rules.replay import LeaderRow
 from rules.replay.leading.tracks import RemoteEndBounds
-from rules.replay.reign.statements import Statements
+from rules.replay.leads.by_clock_and_epoch import Statements
 from rules.sketch.notation import read_sketch
 from tests.lab.expected_from_truth import SAMPLES
 from tests.lab.sample_reports import report_on
@@ -98,7 +98,7 @@ def test_a_followers_end_counts_only_where_its_own_log_would_tell_of_a_restart(
     own_log: str, ends: dict[int, int]
 ) -> None:
     course = read_sketch(f"{DISKS}{own_log}{RESTARTED}").evidence.replayed.courses[0]
-    assert course.reign.follower_ends == ends
+    assert course.lead.follower_ends == ends
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ from msgspec.structs import replace
 from rules.history.clocks import FAR, Clocks, translated
 from rules.history.moments import assigned
 from rules.history.statements import Role
-from rules.replay.reign.reigns import UnbrokenReign
-from rules.replay.reign.statements import LED, Statements
+from rules.replay.leads.by_clock_and_epoch import LED, Statements
+from rules.replay.leads.served_leads import ServedLead
 
 BEFORE_ALL: Final = -(1 << 62)
 
@@ -35,7 +35,7 @@ class InForce(Struct, frozen=True, kw_only=True):
 
 
 class IsrHistory(Struct, frozen=True, kw_only=True):
-    """A reign's ISRs in their order; without any, everything is possible and nobody is surely a member."""
+    """A lead's ISRs in their order; without any, everything is possible and nobody is surely a member."""
 
     statements: tuple[InForce, ...]
     estimated: bool = False
@@ -67,11 +67,11 @@ def middle_of(statement: InForce) -> int | None:
     return _time(statement)
 
 
-def isr_history(reign: UnbrokenReign, statements: Statements, clocks: Clocks) -> IsrHistory:
-    """The ISRs of a reign in the order of partition epochs, or of the leader's clock where it tells none."""
-    if reign.unplaced or not _changes_told(reign, statements) or not _followed(reign, statements):
+def isr_history(lead: ServedLead, statements: Statements, clocks: Clocks) -> IsrHistory:
+    """The ISRs of a lead in the order of partition epochs, or of the leader's clock where it tells none."""
+    if lead.unplaced or not _changes_told(lead, statements) or not _followed(lead, statements):
         return IsrHistory(statements=())
-    told = [*_own(reign, statements), *_controllers(reign, statements, clocks)]
+    told = [*_own(lead, statements), *_controllers(lead, statements, clocks)]
     merged = _merged(told)
     if any(s.partition_epoch is None for s in merged) and any(_time(s) is None for s in merged):
         return IsrHistory(statements=())
@@ -79,57 +79,57 @@ def isr_history(reign: UnbrokenReign, statements: Statements, clocks: Clocks) ->
         merged.sort(key=lambda s: s.partition_epoch or 0)
     else:
         merged.sort(key=lambda s: (_time(s) or 0, s.partition_epoch or 0))
-    if _lost(merged, statements.first_states.get(reign.epochs[-1] + 1)):
+    if _lost(merged, statements.first_states.get(lead.epochs[-1] + 1)):
         return IsrHistory(statements=())
     merged = _confirmed(merged)
-    if merged and _opens(merged[0], reign, statements):
+    if merged and _opens(merged[0], lead, statements):
         merged[0] = replace(merged[0], earliest=None, latest=BEFORE_ALL)
-        estimated = len(merged) > 1 and any(s.moment.clock != reign.clock for s in told)
+        estimated = len(merged) > 1 and any(s.moment.clock != lead.clock for s in told)
         return IsrHistory(
             statements=tuple(merged),
             estimated=estimated,
-            unassigned=_unassigned(merged, reign, statements),
-            joined_up=_joined_up(merged, statements.first_states.get(reign.epochs[-1] + 1)),
+            unassigned=_unassigned(merged, lead, statements),
+            joined_up=_joined_up(merged, statements.first_states.get(lead.epochs[-1] + 1)),
         )
     return IsrHistory(statements=())
 
 
-def _unassigned(told: Sequence[InForce], reign: UnbrokenReign, statements: Statements) -> frozenset[int]:
-    """The members that at least one state of the reign's terms leaves out of its replicas."""
+def _unassigned(told: Sequence[InForce], lead: ServedLead, statements: Statements) -> frozenset[int]:
+    """The members that at least one state of the lead's terms leaves out of its replicas."""
     members = frozenset().union(*(statement.isr for statement in told))
-    states = [named for m in statements.roles.of(reign.epochs) if (named := assigned(m))]
+    states = [named for m in statements.roles.of(lead.epochs) if (named := assigned(m))]
     return frozenset(b for b in members if any(b not in replicas for replicas in states))
 
 
-def _changes_told(reign: UnbrokenReign, statements: Statements) -> bool:
-    """Whether every change of the ISR in the reign's terms would have been told.
+def _changes_told(lead: ServedLead, statements: Statements) -> bool:
+    """Whether every change of the ISR in the lead's terms would have been told.
 
     Under KRaft the controller changes an ISR within a term as well, when it fences a broker, and tells of it in the
     metadata log alone. Its leaders name a partition epoch where they start, as ZooKeeper's do that are given orders.
     """
-    own = list(statements.roles.of(reign.epochs))
+    own = list(statements.roles.of(lead.epochs))
     ordered = any(m.kind == "leadership" for m in own)
-    return ordered or not any(m.clock == reign.clock and m.partition_epoch is not None for m in own)
+    return ordered or not any(m.clock == lead.clock and m.partition_epoch is not None for m in own)
 
 
-def _followed(reign: UnbrokenReign, statements: Statements) -> bool:
+def _followed(lead: ServedLead, statements: Statements) -> bool:
     """Whether every change of the ISR would have been told: by the controller, or by the leader's own log.
 
     A dump with the leader's request log alone tells of none of them, nor does one with its log of roles alone.
     """
-    if reign.clock not in statements.traces and reign.answers:
+    if lead.clock not in statements.traces and lead.answers:
         return True  # a trace that somebody wrote of everything at once
-    return reign.clock in statements.own_logs or any(epoch in statements.controlled for epoch in reign.epochs)
+    return lead.clock in statements.own_logs or any(epoch in statements.controlled for epoch in lead.epochs)
 
 
-def _opens(first: InForce, reign: UnbrokenReign, statements: Statements) -> bool:
-    """Whether the first ISR known is the one that the reign began with.
+def _opens(first: InForce, lead: ServedLead, statements: Statements) -> bool:
+    """Whether the first ISR known is the one that the lead began with.
 
     It is not where another state of the epoch is told that came before. An order that is refused, since its broker
     leads already, tells of a change.
     """
-    told, begun = first.moment, statements.first_states.get(reign.epochs[0])
-    if told.epoch != reign.epochs[0] or told.kind not in LED or told.error not in (None, 0):
+    told, begun = first.moment, statements.first_states.get(lead.epochs[0])
+    if told.epoch != lead.epochs[0] or told.kind not in LED or told.error not in (None, 0):
         return False
     return first.partition_epoch is None or begun is None or first.partition_epoch <= begun
 
@@ -138,14 +138,14 @@ def _time(statement: InForce) -> int | None:
     return statement.latest if statement.latest is not None else statement.earliest
 
 
-def _own(reign: UnbrokenReign, statements: Statements) -> Iterator[InForce]:
+def _own(lead: ServedLead, statements: Statements) -> Iterator[InForce]:
     # An epoch that is opened again after a restart has begun long since, and its ISR may be another.
-    opened = statements.story_of(reign.clock)
-    known = reign.epochs if reign.opening is not None else ()
+    opened = statements.story_of(lead.clock)
+    known = lead.epochs if lead.opening is not None else ()
     starts = {epoch: opening.time for epoch in known if (opening := opened.opening(epoch)) is not None}
-    for m in statements.isrs.of((reign.clock, epoch) for epoch in reign.epochs):
+    for m in statements.isrs.of((lead.clock, epoch) for epoch in lead.epochs):
         if m.kind in LED:
-            if m.kind == "leadership" and m.leader != reign.leader:
+            if m.kind == "leadership" and m.leader != lead.leader:
                 continue
             # A new epoch takes hold when the leader says so; its order's answer is logged a moment later.
             first = m.partition_epoch == statements.first_states.get(m.epoch)
@@ -172,13 +172,13 @@ def _statement(moment: Role, earliest: int | None, latest: int | None) -> InForc
     )
 
 
-def _controllers(reign: UnbrokenReign, statements: Statements, clocks: Clocks) -> Iterator[InForce]:
-    for m in statements.answered_isrs.of(reign.epochs):
+def _controllers(lead: ServedLead, statements: Statements, clocks: Clocks) -> Iterator[InForce]:
+    for m in statements.answered_isrs.of(lead.epochs):
         # The controller's broker answers a leader's proposal in its own request log, on its own clock.
-        answer = m.kind == "isr" and m.witness != reign.leader
-        if not (m.clock == "controller" or answer) or m.leader != reign.leader:
+        answer = m.kind == "isr" and m.witness != lead.leader
+        if not (m.clock == "controller" or answer) or m.leader != lead.leader:
             continue
-        earliest, latest = translated(m.time, m.clock, reign.clock, clocks) or (-FAR, FAR)
+        earliest, latest = translated(m.time, m.clock, lead.clock, clocks) or (-FAR, FAR)
         yield _statement(m, None if earliest < 0 else earliest, None if latest >= FAR else latest)
 
 

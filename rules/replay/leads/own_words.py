@@ -9,7 +9,7 @@ from typing import Final
 
 from rules.history.moments import ROLE_KINDS, Moment, first_role, gives_role
 from rules.history.statements import LogEvent, RoleTaken
-from rules.replay.reign.statements import OWN_LOG_KINDS
+from rules.replay.leads.by_clock_and_epoch import OWN_LOG_KINDS
 
 OWN_WORDS: Final = (*ROLE_KINDS, *OWN_LOG_KINDS, "truncated", "truncation-kept", "log-reset")
 """What a broker writes into the logs that would tell of its restarts too."""

@@ -1,4 +1,4 @@
-"""The ISRs that may be in force while a reign goes on: indexed once, and asked for times that only grow."""
+"""The ISRs that may be in force while a lead goes on: indexed once, and asked for times that only grow."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from math import inf
 from msgspec import Struct
 
 from rules.protocol.steps import StepLimit
-from rules.replay.reign.in_sync import InForce, IsrHistory, middle_of
+from rules.replay.leads.in_sync import InForce, IsrHistory, middle_of
 
 Isr = frozenset[int]
 NOBODY: Isr = frozenset()
@@ -74,7 +74,7 @@ class _Window:
 
 
 class InForceOverTime:
-    """A reign's ISRs by time; lives only inside the walk over the reign, which asks for times in their order."""
+    """A lead's ISRs by time; lives only inside the walk over the lead, which asks for times in their order."""
 
     def __init__(self, history: IsrHistory) -> None:
         self.statements, self.unassigned = history.statements, history.unassigned
@@ -139,7 +139,7 @@ class InForceOverTime:
             yield self._from(place, (self.statements[place].isr,))
 
     def _from(self, place: int, isrs: tuple[Isr, ...]) -> PossibleIsrs:
-        """These ISRs, where the statement at a place is the oldest that may hold; a reign has few and many answers."""
+        """These ISRs, where the statement at a place is the oldest that may hold; a lead has few and many answers."""
         if (place, isrs) not in self.known:
             self.known[place, isrs] = self._told_from(place, isrs)
         return self.known[place, isrs]
@@ -162,7 +162,7 @@ class InForceOverTime:
         return self.statements[place - 1].isr if place else None
 
     def opened_with(self) -> Isr:
-        """The ISR that the reign began with."""
+        """The ISR that the lead began with."""
         return self.statements[0].isr if self.statements else frozenset()
 
 

@@ -15,8 +15,8 @@ from rules.protocol.isr import default_lag_time_max_ms
 from rules.protocol.numbers import whole_number
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
 from rules.protocol.watermarks import advances_at_min_isr, high_watermark_rule
-from rules.replay.reign.reigns import UnbrokenReign
-from rules.replay.reign.statements import Statements
+from rules.replay.leads.by_clock_and_epoch import Statements
+from rules.replay.leads.served_leads import ServedLead
 from rules.replicas.replica import Replica
 from rules.settings import KAFKA_VERSION, LAG_TIME, MIN_IN_SYNC
 
@@ -44,7 +44,7 @@ def release_at(
 
 
 class Rank(Struct, frozen=True, kw_only=True):
-    """What a leader counts by during one reign."""
+    """What a leader counts by during one lead."""
 
     version: KafkaVersion | None
     replicas: frozenset[int]
@@ -54,7 +54,7 @@ class Rank(Struct, frozen=True, kw_only=True):
     assigned: int | None = None
     """The smallest assignment that the controller told."""
     lag_time_max_ms: int | None = None
-    """Null where no setting tells it for the whole reign."""
+    """Null where no setting tells it for the whole lead."""
     min_in_sync: int | None = None
     gated: bool | None = None
     """Whether an ISR below min.insync.replicas holds the high watermark (3.7 on); None of an unknown release."""
@@ -112,19 +112,19 @@ def assigned_to(statements: Statements) -> Assigned:
 
 
 def rank_of(
-    reign: UnbrokenReign,
+    lead: ServedLead,
     replicas: frozenset[int],
     assigned: Assigned,
     binary: str | None,
     lookup: Lookup,
     clocks: Clocks,
 ) -> Rank:
-    """What is known of a reign's leader."""
+    """What is known of a lead's leader."""
 
     def number(name: str) -> int | None:
-        """A setting that held from the first to the last statement of the reign."""
-        ends = [m for m in (reign.opening, *reign.rows[:1], *reign.rows[-1:]) if m is not None]
-        values = {lookup(reign.leader, name, moment, clocks) for moment in ends or (None,)}
+        """A setting that held from the first to the last statement of the lead."""
+        ends = [m for m in (lead.opening, *lead.rows[:1], *lead.rows[-1:]) if m is not None]
+        values = {lookup(lead.leader, name, moment, clocks) for moment in ends or (None,)}
         value = values.pop() if len(values) == 1 else None
         return whole_number(value)
 
@@ -134,7 +134,7 @@ def rank_of(
         version=version,
         gated=None if rule is None else rule.may_advance is advances_at_min_isr,
         replicas=replicas,
-        everyone_known=assigned.known or (assigned.members and not reign.begun_unseen),
+        everyone_known=assigned.known or (assigned.members and not lead.begun_unseen),
         assigned=assigned.least,
         lag_time_max_ms=number(LAG_TIME),
         min_in_sync=number(MIN_IN_SYNC),

@@ -1,4 +1,4 @@
-"""The statements about a partition, found by clock and epoch: each is looked at once, however many reigns there are."""
+"""The statements about a partition, found by clock and epoch: each is looked at once, however many leads there are."""
 
 from __future__ import annotations
 

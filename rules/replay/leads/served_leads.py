@@ -13,15 +13,19 @@ from msgspec.structs import replace
 from rules.chronicle.leaders import leaders_by_epoch
 from rules.history.moments import ROLE_KINDS, Moment
 from rules.history.statements import Fetched, RoleTaken
-from rules.replay.reign.statements import Served, Statements
+from rules.replay.leads.by_clock_and_epoch import Served, Statements
 
 NO_EPOCH: Final = -1
 FIRST_FETCH_MS: Final = 1000
-"""A request log of which the first line is that much younger than a reign did not see it begin."""
+"""A request log of which the first line is that much younger than a lead did not see it begin."""
 
 
-class UnbrokenReign(Struct, frozen=True, kw_only=True):
-    """Consecutive leader epochs of one broker, between which it neither stopped nor followed."""
+class ServedLead(Struct, frozen=True, kw_only=True):
+    """Consecutive leader epochs of one broker, between which it neither stopped nor followed, with what it served.
+
+    A reign is one epoch, known by its leader's own log and by no number. A leader counts on from reign to reign, so the
+    replay walks leads. They are found by number, and others' words may be all that tells of one.
+    """
 
     leader: int
     epochs: tuple[int, ...]
@@ -30,16 +34,16 @@ class UnbrokenReign(Struct, frozen=True, kw_only=True):
     start_offset: int | None
     start_because: str
     begun_unseen: bool
-    """Whether its request log begins later than the reign, or may: what was asked before that is unknown."""
+    """Whether its request log begins later than the lead, or may: what was asked before that is unknown."""
     rows: tuple[Served, ...]
     """Answers to fetches and produces, in the order in which the leader logged them."""
     end_offset: int | None
-    """Its log end when the reign was over, as it told it itself when it took its next role."""
+    """Its log end when the lead was over, as it told it itself when it took its next role."""
     end_because: str
     ended: int | None = None
     """When its leader told of its next role, or of another beginning of its process."""
     unplaced: bool = False
-    """Whether answers of its leader may be of this reign or of another: what it said of its ISR may be too."""
+    """Whether answers of its leader may be of this lead or of another: what it said of its ISR may be too."""
     untold: range = range(0)
     """Epochs before it of which nobody tells who led them: what was answered then is unknown."""
     holed: bool = False
@@ -75,8 +79,8 @@ class UnbrokenReign(Struct, frozen=True, kw_only=True):
         return f"broker {self.leader}"
 
 
-def reigns(statements: Statements) -> tuple[UnbrokenReign, ...]:
-    """Every reign that the statements tell of, by leader epoch."""
+def served_leads(statements: Statements) -> tuple[ServedLead, ...]:
+    """Every lead that the statements tell of, by leader epoch."""
     leaders = leaders_by_epoch(statements.moments)
     named = sorted(leaders.keys() | {epoch for epoch in statements.roles.found if epoch is not None})
     grouped: list[list[int]] = []
@@ -88,7 +92,7 @@ def reigns(statements: Statements) -> tuple[UnbrokenReign, ...]:
             grouped.append([epoch])
     befores = [_untold(one[-1], other[0], named) for one, other in pairwise([[NO_EPOCH], *grouped])]
     return tuple(
-        replace(_reign(leaders[epochs[0]], tuple(epochs), statements), untold=before)
+        replace(_lead(leaders[epochs[0]], tuple(epochs), statements), untold=before)
         for epochs, before in zip(grouped, befores, strict=False)
     )
 
@@ -105,7 +109,7 @@ def _goes_on(statements: Statements, leaders: Mapping[int, int], before: int, ep
     return leaders[before] == leader and statements.story_of(f"broker {leader}").unbroken(before, epoch)
 
 
-def _reign(leader: int, epochs: tuple[int, ...], statements: Statements) -> UnbrokenReign:
+def _lead(leader: int, epochs: tuple[int, ...], statements: Statements) -> ServedLead:
     clock = f"broker {leader}"
     story = statements.story_of(clock)
     answered = statements.answers.placed((clock, epoch) for epoch in epochs)
@@ -123,7 +127,7 @@ def _reign(leader: int, epochs: tuple[int, ...], statements: Statements) -> Unbr
     unplaced = _answers(rows) < _answers(given)
     traces = statements.traces.get(clock, ())
     unseen = _begun_unseen(opening, traces) or _written_before(opening, traces, start, rows)
-    return UnbrokenReign(
+    return ServedLead(
         leader=leader,
         epochs=epochs,
         opening=opening,
@@ -161,7 +165,7 @@ def _begun_unseen(opening: RoleTaken | None, traces: Sequence[int]) -> bool:
 def _written_before(
     opening: RoleTaken | None, traces: Sequence[int], start: int | None, rows: Sequence[Served]
 ) -> bool:
-    """Whether a log that begins soon after the reign lacks its first writes: the first that is told goes beyond."""
+    """Whether a log that begins soon after the lead lacks its first writes: the first that is told goes beyond."""
     if not traces or opening is None or opening.time is None or start is None or min(traces) <= opening.time:
         return False
     asked = (m for m in rows if m.kind == "produced" or (m.kind == "fetched" and m.broker is not None))
@@ -201,7 +205,7 @@ def _start(opening: RoleTaken | None, epoch: int, statements: Statements) -> tup
 
 
 def _end(leader: int, epoch: int, statements: Statements) -> tuple[int | None, str]:
-    """The log end that the reign left, where nothing can have been lost before it was told."""
+    """The log end that the lead left, where nothing can have been lost before it was told."""
     story = statements.story_of(f"broker {leader}")
     if epoch not in story.opened:
         return None, ""
@@ -222,10 +226,10 @@ def _ended(following: Moment | None) -> int | None:
     return None if following is None else following.time
 
 
-def follower_runs(reign: UnbrokenReign) -> dict[int, tuple[Fetched, ...]]:
+def follower_runs(lead: ServedLead) -> dict[int, tuple[Fetched, ...]]:
     """Each follower's fetches in the order in which the leader logged their answers."""
     runs: dict[int, list[Fetched]] = {}
-    for row in reign.rows:
+    for row in lead.rows:
         if row.kind == "fetched" and row.broker is not None and row.offset is not None:
             runs.setdefault(row.broker, []).append(row)
     return {broker: tuple(found) for broker, found in runs.items()}

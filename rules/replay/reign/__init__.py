@@ -1,1 +1,0 @@
-"""Who led when, and under what: one broker's reigns, and the ISRs, settings and restarts that it tells of meanwhile."""
