@@ -29,7 +29,7 @@ from parsers.inventory import UNPACKED, Inventory
 from parsers.tables import Refusal
 from rules.catalog import BEARINGS
 from rules.facts.read_again import UnreadFile
-from rules.finding import Finding
+from rules.finding import Finding, place_of
 from rules.incident import group
 from rules.verdict import PartitionVerdict
 
@@ -73,7 +73,7 @@ def build_report(
             findings,
             dict(_log_dirs(findings, ordered)),
             BEARINGS,
-            {(verdict.cluster_id, verdict.topic, verdict.partition): verdict.losses for verdict in ordered},
+            {place_of(verdict): verdict.losses for verdict in ordered},
         ),
         replicas=tuple(_placed(ordered)),
         counterfactuals=tuple(

@@ -20,13 +20,12 @@ from auditor.report.model import (
     UnnamedTopic,
 )
 from auditor.report.named_places import in_order
-from auditor.report.placed import Place
 from auditor.scope import absent_logs, logs_of, scope_of
 from parsers.broker_log import given_for
 from parsers.inventory import Inventory, parse_file_name
 from parsers.provenance import NOT_HERE
 from rules.evidence import METADATA_TOPIC
-from rules.finding import Finding, with_last_offsets
+from rules.finding import Finding, Place, place_of, with_last_offsets
 from rules.verdict import PartitionVerdict, ReplicaVerdict, RuleCoverage
 
 MISSING_NAMED: Final = 64
@@ -181,7 +180,7 @@ def _missing(
     here = (r.origin for r in inventory.replicas if r.state not in NOT_HERE)
     held = {(origin.cluster_id, origin.topic, origin.partition, origin.broker) for origin in here}
     for verdict, brokers in named:
-        place = (verdict.cluster_id, verdict.topic, verdict.partition)
+        place = place_of(verdict)
         current = {replica.broker for replica in verdict.replicas if replica.state == "current"}
         foreign = {replica.broker for replica in verdict.replicas if replica.state == "foreign"}
         for broker in brokers:
@@ -212,16 +211,12 @@ def _undecided(verdicts: Sequence[PartitionVerdict]) -> Iterator[UndecidedLine]:
     for verdict in verdicts:
         for point in verdict.undecided:
             whole = [(verdict.cluster_id, point.topic, partition) for partition in point.partitions]
-            asked.setdefault(_point(point), []).extend(whole or [_place(verdict)])
+            asked.setdefault(_point(point), []).extend(whole or [place_of(verdict)])
         for finding in verdict.findings:
             if finding.blocking:
-                asked.setdefault(_open_point(finding), []).append(_place(verdict))
+                asked.setdefault(_open_point(finding), []).append(place_of(verdict))
     for line in sorted(asked, key=lambda line: (line.rule, line.reason, line.missing, line.blocking)):
         yield replace(line, places=tuple(in_order(asked[line])))
-
-
-def _place(verdict: PartitionVerdict) -> Place:
-    return verdict.cluster_id, verdict.topic, verdict.partition
 
 
 def _point(said: RuleCoverage) -> UndecidedLine:

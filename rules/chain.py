@@ -6,10 +6,8 @@ from bisect import bisect_right, insort
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rules.finding import NO_BEARING, Bearings, FactValue, Finding
+from rules.finding import NO_BEARING, Bearings, FactValue, Finding, Place, place_of
 from rules.protocol.steps import StepLimit
-
-Place = tuple[str | None, str | None, int | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,11 +19,6 @@ class Step:
     """The finding that it follows from most directly; null for a cause."""
     depth: int
     """Findings that stand above it."""
-
-
-def place_of(finding: Finding) -> Place:
-    """The partition that a finding is about."""
-    return finding.cluster_id, finding.topic, finding.partition
 
 
 def chain(findings: Sequence[Finding], bearings: Bearings) -> tuple[Step, ...]:

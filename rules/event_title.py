@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
-from rules.chain import Place
-from rules.finding import Change, capital
+from rules.finding import Change, Place, capital
 from rules.loss.incurred import Loss
 from rules.words import numbered
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 from msgspec import Struct
 
@@ -21,6 +21,29 @@ Scope = Literal["partition", "topic", "group", "broker", "cluster"]
 Change = Literal["unclean election", "opening below committed records", "loss of acknowledged records"]
 """What a change of leaders brought about."""
 Newest = Literal["any", "its epoch", "the epoch before"]
+Place = tuple[str | None, str | None, int | None]
+"""A partition: its cluster, topic and number; null where what is told is of more than that."""
+
+
+class AboutPartition(Protocol):
+    """Whatever is told of a partition."""
+
+    @property
+    def cluster_id(self) -> str | None:
+        """Its cluster."""
+
+    @property
+    def topic(self) -> str | None:
+        """Its topic."""
+
+    @property
+    def partition(self) -> int | None:
+        """Its number."""
+
+
+def place_of(told: AboutPartition) -> Place:
+    """Which partition it is about."""
+    return told.cluster_id, told.topic, told.partition
 
 
 class Severity(IntEnum):

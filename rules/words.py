@@ -36,3 +36,8 @@ def any_of(noun: str, values: Collection[object]) -> str:
     """Things of which any is meant: broker 1; broker 1, 2 or 3."""
     *most, last = values
     return f"{noun} {', '.join(map(str, most))} or {last}" if most else f"{noun} {last}"
+
+
+def of_epoch(epoch: int) -> str:
+    """Whose epoch records are; those of formats 0 and 1 carry none."""
+    return f" of epoch {epoch}" if epoch >= 0 else ""

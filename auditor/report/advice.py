@@ -31,7 +31,7 @@ from auditor.report.sheet import Sheet, counted
 from auditor.report.unbilled import sentence as in_words
 from auditor.report.worths import at_least_and_most
 from rules.finding import capital, offsets_told, question_told
-from rules.words import any_of, numbered
+from rules.words import any_of, numbered, of_epoch
 
 SCHEMA_VERSION: Final = 1
 SHOWN: Final = 200
@@ -218,7 +218,7 @@ def _cut(cut: OwedCut) -> Iterator[str]:
 
 
 def _stretch(stretch: Stretch) -> str:
-    what = f"{offsets_told(stretch.start_offset, stretch.end_offset)}{_of_epoch(stretch.epoch)}"
+    what = f"{offsets_told(stretch.start_offset, stretch.end_offset)}{of_epoch(stretch.epoch)}"
     if stretch.committed_end >= stretch.end_offset:
         return f"{what}, all committed"
     if stretch.committed_end > stretch.start_offset:
@@ -230,10 +230,6 @@ def _stretch(stretch: Stretch) -> str:
     return f"{what}, not known to be acknowledged{counted}"
 
 
-def _of_epoch(epoch: int) -> str:
-    return f" of epoch {epoch}" if epoch >= 0 else ""
-
-
 def _before(placed: PlacedAdvice) -> Iterator[str]:
     fading = [copy for loss in placed.losses for copy in _fading(loss)]
     if not placed.advice.doomed and not fading:
@@ -242,7 +238,7 @@ def _before(placed: PlacedAdvice) -> Iterator[str]:
     for doomed in placed.advice.doomed:
         yield from _doomed(doomed)
     for copy in fading:
-        what = f"{offsets_told(copy.start_offset, copy.end_offset)}{_of_epoch(copy.epoch)}"
+        what = f"{offsets_told(copy.start_offset, copy.end_offset)}{of_epoch(copy.epoch)}"
         yield from _said(f"broker {copy.broker}, {copy.kind}: {what}; copy now:", 4)
         yield plain(f"      {copy.path}")
     if fading:

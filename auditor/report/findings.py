@@ -12,10 +12,9 @@ from auditor.report.model import AuditReport, Incident, Loss, PlacedCounterfactu
 from auditor.report.plain import plain
 from auditor.report.sheet import Sheet, counted
 from auditor.report.windows import windows_of
-from rules.finding import Finding, Severity, offsets_told
+from rules.finding import Finding, Place, Severity, offsets_told, place_of
 
 PLACES_SHOWN: Final = 20
-Place = tuple[str | None, str | None, int | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,10 +35,10 @@ class _Chapter:
 def told(report: AuditReport, page: Sheet) -> Iterator[str]:
     """All findings, each with its picture and its addresses, then what each partition's trouble cost."""
     tables = _by_place(report.counterfactuals)
-    bills: dict[Place, Sequence[Loss]] = {(h.cluster_id, h.topic, h.partition): h.losses for h in report.histories}
+    bills: dict[Place, Sequence[Loss]] = {place_of(h): h.losses for h in report.histories}
     for chapter in _chapters(report):
         yield from _chapter(chapter, page)
-        for place in dict.fromkeys(_place(finding) for finding in chapter.findings):
+        for place in dict.fromkeys(place_of(finding) for finding in chapter.findings):
             yield from _bills(f"{place[1]}-{place[2]}", bills.pop(place, ()), page)
             yield from _tables(tables.pop(place, ()), page)
 
@@ -55,7 +54,7 @@ def _chapters(report: AuditReport) -> Iterator[_Chapter]:
     loose: dict[Place, list[Finding]] = {}
     for finding in report.findings:
         if finding.id not in claimed:
-            loose.setdefault(_place(finding), []).append(finding)
+            loose.setdefault(place_of(finding), []).append(finding)
     yield from (_Chapter(incident=None, findings=tuple(findings)) for findings in loose.values())
 
 
@@ -135,14 +134,10 @@ def _finding(
         yield from page.wrapped(address, indent + 2, "faint", 2)
 
 
-def _place(finding: Finding) -> Place:
-    return finding.cluster_id, finding.topic, finding.partition
-
-
 def _by_place(placed: Sequence[PlacedCounterfactual]) -> dict[Place, list[PlacedCounterfactual]]:
     found: dict[Place, list[PlacedCounterfactual]] = {}
     for item in placed:
-        found.setdefault((item.cluster_id, item.topic, item.partition), []).append(item)
+        found.setdefault(place_of(item), []).append(item)
     return found
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from auditor.report.placed import (
-    Place,
     PlacedAdvice,
     PlacedAvailability,
     PlacedCounterfactual,
@@ -17,7 +16,7 @@ from auditor.report.policy_outcome import PolicyOutcome
 from rules.advice import Advice, Candidate, Doomed, Gate, Going, OwedCut, Stretch, gate_words, told_gates
 from rules.availability.account import Availability, Condition, Exposure, Safeguard, StateRow
 from rules.counterfactual import Counterfactual, ProtocolOutcome
-from rules.finding import NO_BEARING, Bearing, Bearings, Finding, Severity
+from rules.finding import NO_BEARING, Bearing, Bearings, Finding, Place, Severity
 from rules.history.clocks import ClockOffset
 from rules.history.milestones import Milestone
 from rules.incident import Incident, IncidentBill, amount_lost

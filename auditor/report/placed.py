@@ -15,7 +15,6 @@ from rules.loss.unbilled import Unbilled
 from rules.timeline.values import DrawnHistory
 from rules.verdict import ReplicaVerdict
 
-Place = tuple[str | None, str | None, int | None]
 """A partition by its cluster, its topic and its number; none but the cluster where it is about the whole dump."""
 
 

@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 
 from auditor.report.model import AuditReport, Incident
 from auditor.report.named_places import named_places, told_places
-from auditor.report.placed import Place
 from auditor.report.plain import plain
 from auditor.report.sheet import Sheet
 from auditor.report.summary import Action, LossTotals, LostRange, Summary
@@ -17,7 +16,7 @@ from auditor.report.summary.conclusion import doubts, extent, read_of
 from auditor.report.summary.incidents import causes
 from auditor.report.summary.perhaps import perhaps_words
 from auditor.report.unbilled import sentence
-from rules.finding import Severity, capital, offsets_told
+from rules.finding import Place, Severity, capital, offsets_told
 from rules.words import numbered
 
 LINES: Final = 25

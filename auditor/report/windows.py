@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from auditor.report.placed import Place
-from rules.finding import Finding
+from rules.finding import Finding, Place
 from rules.sketch.draw import MARGIN
 
 

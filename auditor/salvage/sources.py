@@ -21,7 +21,7 @@ from parsers.provenance import Origin, Span
 from parsers.segment import scan_source
 from rules.catalog import BEARINGS
 from rules.evidence import PartitionEvidence
-from rules.finding import RecordsMeant, offsets_told
+from rules.finding import RecordsMeant, offsets_told, place_of
 from rules.loss.survivors import Survivor, survivors
 from rules.narrow.assemble import Surroundings, assemble
 from rules.protocol.offsets import UNDEFINED_EPOCH, without
@@ -156,7 +156,7 @@ def lost_log_dirs(remembered: Remembered, lost: Lost) -> tuple[str, ...]:
 
 
 def _log_dirs(report: Mapping[str, object], lost: Lost) -> Iterator[tuple[int, str]]:
-    place = (lost.cluster_id, lost.topic, lost.partition)
+    place = place_of(lost)
     replicas = report.get("replicas")
     for replica in replicas if isinstance(replicas, list) else ():
         if tuple(replica.get(key) for key in ("clusterId", "topic", "partition")) == place:
@@ -203,7 +203,7 @@ def _billed(report: Mapping[str, object], lost: Lost) -> frozenset[str]:
 def losses_told(report: Mapping[str, object], lost: Lost) -> Iterator[dict[str, Any]]:
     """The report's losses of the partition that touch the offsets."""
     histories = report.get("histories")
-    place = (lost.cluster_id, lost.topic, lost.partition)
+    place = place_of(lost)
     for history in histories if isinstance(histories, list) else ():
         if tuple(history.get(key) for key in ("clusterId", "topic", "partition")) == place:
             own = (loss for loss in history["losses"] if loss["startOffset"] < lost.end)

@@ -8,7 +8,7 @@ from rules.advice.model import Candidate, Stretch, worth_of
 from rules.finding import offsets_told
 from rules.loss.survivors import Survivor
 from rules.protocol.offsets import without
-from rules.words import any_of, numbered
+from rules.words import any_of, numbered, of_epoch
 
 Held = tuple[int, Stretch]
 """A broker, and a stretch that it holds and a candidate for leader does not."""
@@ -45,9 +45,4 @@ def named(stretches: Iterable[Stretch | Survivor]) -> str:
             joined[-1] = s.epoch, joined[-1][1], s.end_offset
         else:
             joined.append((s.epoch, s.start_offset, s.end_offset))
-    return ", ".join(f"{offsets_told(start, end)}{_of_epoch(epoch)}" for epoch, start, end in joined)
-
-
-def _of_epoch(epoch: int) -> str:
-    """Formats 0 and 1 carry none."""
-    return f" of epoch {epoch}" if epoch >= 0 else ""
+    return ", ".join(f"{offsets_told(start, end)}{of_epoch(epoch)}" for epoch, start, end in joined)

@@ -32,7 +32,7 @@ from rules.facts.producing import (
 from rules.facts.stretch import ChecksumFault, EpochRun, LogFacts, OffsetStep, UnreadBytes
 from rules.facts.transactions import transactions_of
 from rules.narrow.producers import producers_of
-from rules.narrow.totals import APPEND_TIME, LAST, PLACE, Mask, Totals
+from rules.narrow.totals import APPEND_TIME, LAST, PLACE, Mask, Totals, span_of
 
 _CONTROL: Final = 0x20
 _FILE_BITS: Final = 40
@@ -119,10 +119,6 @@ def _prepare(headers: pa.RecordBatch) -> pl.DataFrame:
     ).with_columns(due=pl.col("end").shift(1))
 
 
-def _span(sources: Sequence[str], row: Mapping[str, int], prefix: str = "") -> Span:
-    return Span(source=sources[row[f"{prefix}file"]], start=row[f"{prefix}span_start"], end=row[f"{prefix}span_end"])
-
-
 def _epoch_runs(frame: pl.DataFrame, sources: Sequence[str]) -> tuple[EpochRun, ...]:
     runs = frame.group_by(pl.col("epoch").rle_id().alias("run"), maintain_order=True).agg(
         pl.col("epoch").first(),
@@ -151,7 +147,7 @@ class _Clocks:
         return BrokerTime(offset=int(self._totals.base[row]), time=time, span=self._span(row))
 
     def _span(self, row: int) -> Span:
-        return _span(self._sources, self._totals.place_of(row))
+        return span_of(self._sources, self._totals.place_of(row))
 
     def begun(self, row: int) -> Begun:
         """The batch of a row, with which a transaction begins."""
@@ -178,8 +174,8 @@ def _run(row: Mapping[str, int], sources: Sequence[str]) -> EpochRun:
         start_offset=row["start_offset"],
         end_offset=row["end_offset"],
         batches=row["batches"],
-        first=_span(sources, row, "first_"),
-        last=_span(sources, row, "last_"),
+        first=span_of(sources, row, "first_"),
+        last=span_of(sources, row, "last_"),
     )
 
 
@@ -192,8 +188,8 @@ def _steps(frame: pl.DataFrame, found: pl.Series, sources: Sequence[str]) -> tup
             found=row["base_offset"],
             epoch_before=row["before_epoch"],
             epoch_after=row["epoch"],
-            before=_span(sources, row, "before_"),
-            after=_span(sources, row),
+            before=span_of(sources, row, "before_"),
+            after=span_of(sources, row),
             base_before=row["before_base_offset"],
             records_before=row["before_record_count"],
         )
@@ -207,7 +203,7 @@ def _batch_faults(faulty: pl.DataFrame, sources: Sequence[str]) -> tuple[Checksu
             base_offset=row["base"],
             end_offset=row["end"],
             leader_epoch=row["epoch"],
-            span=_span(sources, row),
+            span=span_of(sources, row),
         )
         for row in faulty.head(KEEP).iter_rows(named=True)
     )

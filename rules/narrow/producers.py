@@ -7,10 +7,9 @@ from typing import Final, TypeAlias
 
 import polars as pl
 
-from parsers.provenance import Span
 from rules.facts.producers import KEEP_STEPS, SEQUENCES
 from rules.facts.producing import BatchTime, EpochFall, ProducerFence, ProducerRun, SequenceStep, StepFields
-from rules.narrow.totals import APPEND_TIME, PLACE
+from rules.narrow.totals import APPEND_TIME, PLACE, span_of
 
 _PRODUCER: Final = ("producer_id", "producer_epoch")
 _OF_A_PRODUCER: Final = (
@@ -69,7 +68,7 @@ def _fences(written: pl.DataFrame, sources: Sequence[str]) -> Iterator[ProducerF
             producer_epoch=row["producer_epoch"],
             end_offset=row["end"],
             last_epoch=row["epoch"],
-            last=_span(sources, row, ""),
+            last=span_of(sources, row, ""),
             last_time=_time(row, ""),
         )
 
@@ -83,8 +82,8 @@ def _run(
 ) -> ProducerRun:
     return ProducerRun(
         **{name: row[name] for name in _OF_A_PRODUCER},
-        first=_span(sources, row, "first_"),
-        last=_span(sources, row, "last_"),
+        first=span_of(sources, row, "first_"),
+        last=span_of(sources, row, "last_"),
         first_time=_time(row, "first_"),
         last_time=_time(row, "last_"),
         step=crossing,
@@ -147,9 +146,9 @@ def _between(row: Mapping[str, int], sources: Sequence[str]) -> StepFields:
         "offset": row["base"],
         "epoch_before": row["before_epoch"],
         "epoch_after": row["epoch"],
-        "span": _span(sources, row, ""),
+        "span": span_of(sources, row, ""),
         "end_before": row["before_end"],
-        "before": _span(sources, row, "before_"),
+        "before": span_of(sources, row, "before_"),
         "time_before": before.time,
         "time_after": after.time,
         "broker_times": before.by_broker and after.by_broker,
@@ -158,10 +157,6 @@ def _between(row: Mapping[str, int], sources: Sequence[str]) -> StepFields:
 
 def _key(row: Mapping[str, int]) -> _Key:
     return row["producer_id"], row["producer_epoch"]
-
-
-def _span(sources: Sequence[str], row: Mapping[str, int], prefix: str) -> Span:
-    return Span(source=sources[row[f"{prefix}file"]], start=row[f"{prefix}span_start"], end=row[f"{prefix}span_end"])
 
 
 def _time(row: Mapping[str, int], prefix: str) -> BatchTime:

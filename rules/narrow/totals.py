@@ -5,7 +5,7 @@ Most logs of a cluster are small, and nothing here costs more than a call or two
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, reduce
 from typing import Final
 
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from parsers.provenance import Span
 from rules.facts.stretch import BUCKET_OFFSETS, BucketDigest
 
 Ints = npt.NDArray[np.int64]
@@ -173,3 +174,8 @@ class Totals:
         mixed = reduce(np.bitwise_xor, (values.view(np.uint64) * factor for values, factor in parts))
         mixed = (mixed ^ (mixed >> np.uint64(29))) * _MIX[1]
         return mixed ^ (mixed >> np.uint64(32))
+
+
+def span_of(sources: Sequence[str], row: Mapping[str, int], prefix: str = "") -> Span:
+    """The address of a row's batch, or of the one beside it that a prefix names."""
+    return Span(source=sources[row[f"{prefix}file"]], start=row[f"{prefix}span_start"], end=row[f"{prefix}span_end"])

@@ -15,7 +15,6 @@ from rules.chronicle.chronicle import Chronicle
 from rules.history.clocks import estimated
 from rules.history.moments import DISTURBED, Moment, accepted, gives_role, own_log_end
 from rules.history.statements import Fetched
-from rules.history.terms import telling_every_role
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
 from rules.replay import Replay, RoleEnd, translated
 from rules.replay.ends import NOBODY, last_roles
@@ -123,7 +122,7 @@ class _LastRoles:
         moments = chronicle.moments
         self.ends, self.moments, self.replicas = replay.ends, moments, replicas
         self.clocks = replay.clocks
-        self.telling = telling_every_role(moments)
+        self.telling = chronicle.telling_every_role
         self.last_roles = last_roles(moments)
         self.leaders = chronicle.leaders
         self.begun: dict[int, list[Moment]] = {}

@@ -14,10 +14,10 @@ from pyspark import SparkContext
 from pyspark.accumulators import Accumulator, AccumulatorParam
 
 from parsers.tables import arrow_schema, from_arrow, to_arrow
+from rules.finding import Place, place_of
 from rules.verdict import PartitionVerdict
 
 SCHEMA: Final = arrow_schema(PartitionVerdict)
-Place = tuple[str | None, str | None, int | None]
 Told = TypeVar("Told")
 
 
@@ -74,12 +74,12 @@ class JudgedSoFar:
 
     def given(self, verdict: PartitionVerdict) -> None:
         """On the driver: a verdict was handed on."""
-        self._given.add((verdict.cluster_id, verdict.topic, verdict.partition))
+        self._given.add(place_of(verdict))
 
     def rest(self) -> Iterator[PartitionVerdict]:
         """What was reached and not handed on, each partition once: a task that ran twice has told it twice."""
         for message in tuple(self._heap.value):
             for verdict in unpacked(message):
-                if (verdict.cluster_id, verdict.topic, verdict.partition) not in self._given:
+                if place_of(verdict) not in self._given:
                     self.given(verdict)
                     yield verdict

@@ -15,8 +15,7 @@ from auditor.report.model import (
     PlacedHistory,
     ReplicaVerdict,
 )
-from auditor.report.placed import Place
-from rules.finding import Finding, Severity
+from rules.finding import Finding, Place, Severity
 
 TABLES_SHOWN: Final = 6
 """Pairs of replicas of one partition; the rest is counted."""

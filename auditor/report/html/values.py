@@ -16,14 +16,13 @@ from auditor.report.html.shapes import Picture
 from auditor.report.html.stories import DRAWN, TABLES_SHOWN, PartitionStory, gravest_first, stories
 from auditor.report.model import AuditReport, Counterfactual, PlacedHistory, Survivor
 from auditor.report.named_places import named_places
-from auditor.report.placed import Place
 from auditor.report.policy_outcome import spared
 from auditor.report.screen import lost_words, ruled
 from auditor.report.sheet import between
 from auditor.report.summary import summary
 from auditor.report.summary.conclusion import doubts, extent, read_of
 from auditor.report.summary.incidents import causes
-from rules.finding import Bearings, Finding, Severity
+from rules.finding import Bearings, Finding, Place, Severity
 from rules.timeline.values import DrawnHistory
 
 GOING: Final = {"go": "GO", "no-go": "NO-GO", "unknown": "UNKNOWN", "copy": "COPY", "act": "DO"}

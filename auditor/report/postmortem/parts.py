@@ -15,9 +15,8 @@ from auditor.report.model import (
     PlacedHistory,
 )
 from auditor.report.named_places import named_places
-from auditor.report.placed import Place
 from auditor.report.sheet import counted
-from rules.finding import Finding, Severity
+from rules.finding import Finding, Place, Severity
 
 SHOWN: Final = 400
 """Of one kind in one part of the appendix; the rest is counted."""

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from auditor.report.named_places import named_places
-from auditor.report.placed import Place
-from rules.finding import offsets_told
+from rules.finding import Place, offsets_told
 from rules.words import numbered
 
 Kind = Literal["no-go", "copy", "unknown", "act", "go"]

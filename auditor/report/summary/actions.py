@@ -7,13 +7,12 @@ from typing import Final
 
 from auditor.report.bill import client_name, perhaps_held
 from auditor.report.model import AuditReport, Loss, PlacedAdvice, PlacedHistory, gate_words, told_gates
-from auditor.report.placed import Place
 from auditor.report.summary.action import Action, Aim, Kind, joined
 from auditor.report.summary.copies import copies
 from auditor.report.summary.folded_findings import blurred
 from auditor.report.unbilled import to_do
 from auditor.report.worths import surely_acknowledged
-from rules.finding import NO_WHOLE_COPY, Finding, Severity
+from rules.finding import NO_WHOLE_COPY, Finding, Severity, place_of
 from rules.words import any_of
 
 ORDER: Final[tuple[Kind, ...]] = ("copy", "no-go", "act", "unknown", "go")
@@ -182,8 +181,8 @@ def _write_again(finding: Finding) -> str:
 
 def _said_already(finding: Finding, grave: Iterable[Finding], report: AuditReport) -> bool:
     """Whether a bill asks for the same, or a cut that is owed heals what differs."""
-    bearing, place = report.bearing(finding), _place(finding)
-    billed = [(h, loss) for h in report.histories if _place(h) == place for loss in h.losses]
+    bearing, place = report.bearing(finding), place_of(finding)
+    billed = [(h, loss) for h in report.histories if place_of(h) == place for loss in h.losses]
     if bearing.to_write_again:
         return bool(billed)
     if bearing.of_groups:
@@ -195,10 +194,6 @@ def _said_already(finding: Finding, grave: Iterable[Finding], report: AuditRepor
         lost = [loss for _, loss in billed if not loss.restored]
         kept = [s for loss in lost for s in loss.survivors if s.kind == "replica" and s.broker in finding.brokers]
         return any(s.start_offset <= start and end <= s.end_offset for s in kept)
-    owed = [f for f in grave if report.bearing(f).owes_a_cut and _place(f) == place]
+    owed = [f for f in grave if report.bearing(f).owes_a_cut and place_of(f) == place]
     healed = any((f.start_offset or 0) <= start and f.brokers[0] in finding.brokers for f in owed)
     return bearing.healed_by_a_cut and healed
-
-
-def _place(told: Finding | PlacedHistory) -> Place:
-    return told.cluster_id, told.topic, told.partition

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from auditor.report.placed import Place
-from rules.finding import Finding
+from rules.finding import Finding, Place
 
 _NUMBER: Final = re.compile(r"\b(brokers? \d+(?:(?:, | or | and )\d+)*)|\d+", re.IGNORECASE)
 """A number that two equal statements may differ in: any but those of brokers, of whom each is somebody else."""

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from auditor.report.model import AuditReport, Incident, PlacedHistory
-from auditor.report.placed import Place
 from auditor.report.summary.folded_findings import FoldedFinding, blurred, folded, shape
 from auditor.report.summary.totals import LossTotals, totals
-from rules.finding import Finding
+from rules.finding import Finding, Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

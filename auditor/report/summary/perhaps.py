@@ -8,10 +8,10 @@ from typing import Final
 
 from auditor.report.model import AuditReport
 from auditor.report.named_places import named_places, told_places
-from auditor.report.placed import Place, PlacedHistory
+from auditor.report.placed import PlacedHistory
 from auditor.report.sheet import counted
 from auditor.report.summary.folded_findings import FoldedFinding, folded
-from rules.finding import Finding, Severity, capital
+from rules.finding import Finding, Place, Severity, capital, place_of
 
 PLACES_SHOWN: Final = 3
 Ranges = dict[Place, list[tuple[int, int]]]
@@ -40,11 +40,11 @@ def at_stake(report: AuditReport) -> AtStake | None:
     for finding in report.violations:
         meant = report.bearing(finding).records
         if meant is not None and not meant.gone and finding.severity >= Severity.HIGH:
-            found.setdefault(_place(finding), []).append((finding.start_offset or 0, finding.end_offset or 0))
+            found.setdefault(place_of(finding), []).append((finding.start_offset or 0, finding.end_offset or 0))
     billed: Ranges = {}
     for history in report.histories:
         own = [(loss.start_offset, loss.end_offset) for loss in history.losses if loss.matters]
-        billed.setdefault((history.cluster_id, history.topic, history.partition), []).extend(own)
+        billed.setdefault(place_of(history), []).extend(own)
     left = {place: _beyond(billed.get(place, ()), ranges) for place, ranges in found.items()}
     places = tuple(place for place, offsets in left.items() if offsets)
     return AtStake(places=places, offsets=sum(left.values())) if places else None
@@ -69,25 +69,21 @@ def perhaps_lost(report: AuditReport) -> tuple[Finding, ...]:
     left_out = {(h.cluster_id, h.topic, h.partition, loss.next_epoch) for h in report.histories for loss in h.losses}
     billed: dict[Place, list[PlacedHistory]] = {}
     for history in report.histories:
-        billed.setdefault((history.cluster_id, history.topic, history.partition), []).append(history)
+        billed.setdefault(place_of(history), []).append(history)
     return tuple(f for f in report.findings if _asks(f, report, billed) or _uncounted(f, report, left_out))
 
 
 def _asks(finding: Finding, report: AuditReport, billed: Mapping[Place, Sequence[PlacedHistory]]) -> bool:
     """Whether it is open if records are lost, and not only what lost ones were worth, which their bill tells."""
     asks = finding.blocking and report.bearing(finding).records is not None
-    return asks and not any(h.bills_all_of(finding) for h in billed.get(_place(finding), ()))
+    return asks and not any(h.bills_all_of(finding) for h in billed.get(place_of(finding), ()))
 
 
 def _uncounted(finding: Finding, report: AuditReport, left_out: Container[object]) -> bool:
     if finding.verdict != "violated" or not (fact := report.bearing(finding).uncounted):
         return False
     told = finding.values()
-    return told.get(fact) is True and (*_place(finding), told.get("epoch")) not in left_out
-
-
-def _place(finding: Finding) -> Place:
-    return finding.cluster_id, finding.topic, finding.partition
+    return told.get(fact) is True and (*place_of(finding), told.get("epoch")) not in left_out
 
 
 def perhaps_words(entries: Iterable[FoldedFinding]) -> Iterator[str]:
