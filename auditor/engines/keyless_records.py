@@ -20,7 +20,7 @@ HOLES_LOOKED_AT: Final = 8
 
 def with_keyless(evidence: PartitionEvidence, dump: str) -> PartitionEvidence:
     """The evidence with records without keys of logs that have holes, where nobody read all keys of these logs."""
-    if not evidence.compacted or evidence.level == "quick" or evidence.keyless_from:
+    if not evidence.compacted or evidence.level == "quick" or evidence.keyless_from is not None:
         return evidence
     if not any(True for replica in evidence.current for _ in holes(replica)):
         return evidence

@@ -70,7 +70,8 @@ def _above_keyless(replica: Replica, evidence: PartitionEvidence) -> tuple[Hole,
 
     Where a leader was cleaned and its follower copied the hole, the leader has none of them.
     """
-    first = max(evidence.keyless_from.get(each.path, each.log_end_offset) for each in evidence.current)
+    keyless = evidence.keyless_from or {}
+    first = max(keyless.get(each.path, each.log_end_offset) for each in evidence.current)
     hole = next((hole for hole in holes(replica) if hole.start_offset > first and is_empty(replica, hole)), None)
     if hole is None:
         return None
@@ -80,9 +81,9 @@ def _above_keyless(replica: Replica, evidence: PartitionEvidence) -> tuple[Hole,
 
 def _behind_idle_cleaners(replica: Replica, evidence: PartitionEvidence) -> tuple[Hole, str, str] | None:
     """A hole where every log has records without keys below what its cleaner wrote down: none of these was cleaned."""
-    claims = [(each, each.cleaner_offset) for each in evidence.current]
+    claims, keyless = [(each, each.cleaner_offset) for each in evidence.current], evidence.keyless_from or {}
     reach = {each.path: each.log_end_offset if claim is None else claim.offset for each, claim in claims}
-    idle = all(evidence.keyless_from.get(path, end) < end for path, end in reach.items())
+    idle = all(keyless.get(path, end) < end for path, end in reach.items())
     hole = next((hole for hole in holes(replica) if is_empty(replica, hole)), None)
     if hole is None or not idle or all(claim is None for _, claim in claims):
         return None

@@ -90,7 +90,7 @@ class PartitionEvidence:
     uncompared: tuple[Uncompared, ...] = ()
     keys_apart: tuple[KeysApart, ...] = ()
     keys_uncompared: tuple[KeysUncompared, ...] = ()
-    keyless_from: Mapping[str, int] = field(default_factory=dict)  # of logs whose keys were read, by their paths
+    keyless_from: Mapping[str, int] | None = None  # of logs with records without keys, by path; null where unread
     aftermath: Aftermath = NOTHING_READ  # read because records are missed
     unread_copies: tuple[UnreadCopy, ...] = ()
 

@@ -103,9 +103,9 @@ def test_what_one_broker_alone_acknowledged_is_not_called_committed() -> None:
     assert lost.worth == "2 acknowledged but not committed, 18 possibly acknowledged"
 
 
-def test_many_losses_are_told_by_where_and_by_copies_before_their_worth() -> None:
-    words = next(lost_words(summary(repeated(report_on(SAMPLES / "acks_one_lost"), 9))))
-    parts = ("180 records: 9 partitions, ", "No broker in this dump", "Of them 18 acknowledged but not committed, 162")
+def test_many_losses_are_told_by_their_worth_by_where_and_by_copies() -> None:
+    words = lost_words(summary(repeated(report_on(SAMPLES / "acks_one_lost"), 9)))[0]
+    parts = ("180 records, 18 acknowledged but not committed, 162", " in 9 partitions (fire-0 to fire-8)", "No broker")
     places = [words.index(part) for part in parts]
     assert places == sorted(places)
 
@@ -113,7 +113,7 @@ def test_many_losses_are_told_by_where_and_by_copies_before_their_worth() -> Non
 def test_equal_bills_in_one_row_keep_what_is_sure_and_what_is_possible() -> None:
     body = postmortem(repeated(report_on(SAMPLES / "acks_one_lost"), 3))
     (row,) = (line for line in body.splitlines() if line.startswith("| fire-0"))
-    assert "| 60 in 3 ranges | none | 6 at least, 60 at most |" in row
+    assert "| 60 in 3 ranges | none | 6; perhaps 54 |" in row
 
 
 def test_a_question_about_records_that_a_bill_counts_is_no_further_loss() -> None:
@@ -126,7 +126,7 @@ def test_a_question_about_records_that_a_bill_counts_is_no_further_loss() -> Non
             partition=history.partition, cluster_id=history.cluster_id, start_offset=loss.start_offset, end_offset=end,
             facts=named_facts({"epoch": epoch, "subject": "asked"}),
         )  # fmt: skip
-        return len(replace(report, findings=(*report.findings, question)).perhaps_lost) - len(report.perhaps_lost)
+        return len(perhaps_lost(replace(report, findings=(*report.findings, question)))) - len(perhaps_lost(report))
 
     assert asked(loss.epoch, loss.end_offset) == 0
     assert asked(loss.epoch, loss.end_offset + 1) == 1
@@ -165,7 +165,7 @@ def test_what_a_bill_counts_as_lost_is_not_perhaps_lost_as_well() -> None:
     """What these records were worth is open, and the bill says so; that they are gone is not."""
     report = report_on(SAMPLES / "acks_one_lost")
     (acknowledged,) = (finding for finding in report.violations if finding.rule == "ACK001")
-    asked = replace(acknowledged, verdict="undecided", blocking=True, message="Undecided: who was told?", end_offset=60)
+    asked = replace(acknowledged, verdict="undecided", blocking=True, facts=(), end_offset=60)
     later = replace(asked, end_offset=71)
     others = replace(asked, brokers=(2,))
     for question, open_questions in ((asked, ()), (later, (later,)), (others, (others,))):
