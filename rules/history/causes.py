@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from rules.history.moments import Moment, gives_role, is_metadata, ordered
-from rules.history.rotated import FileOrder, log_of
 from rules.history.statements import Fetched, Inquiry, LogCut, PartitionState, Role, RoleTaken
 from rules.history.turns import roles_fall_back
 
@@ -66,6 +65,12 @@ class _Decided:
         """Whether the state is the first of its epoch: it is the partition's first, or the one before is known."""
         before = self.records.get(state - 1)
         return state == 0 or (before is not None and before.epoch != epoch)
+
+    def takes_once(self, line: RoleTaken) -> bool:
+        """Whether its broker was in sync in the first state of the epoch: a restart makes another state."""
+        opening = self.opening.get(line.epoch)
+        of_it = opening is not None and opening.partition_epoch == line.partition_epoch
+        return of_it and opening is not None and line.broker in (opening.isr or ())
 
     def before(self, told: Iterable[Moment]) -> Iterator[Precedence]:
         """A state is recorded before a broker tells that it knows it, or its epoch."""
@@ -132,35 +137,19 @@ def _proposing(own: Sequence[Role], record: PartitionState) -> Iterator[Role]:
 def _first_roles(told: Iterable[Moment], decided: _Decided) -> First:
     """The lines in which brokers took roles that they had surely not taken before: a restart takes a role again.
 
-    The line tells the older epoch in which its broker was until then. Or the line's file shows an older role before it:
-    between two files one may be missing. Or the controllers' record shows that the broker was in sync when the epoch
-    began: it takes its role of that state once, since a restart makes another state.
+    The line tells the older epoch in which its broker was until then. Or the controllers' record shows that the broker
+    was in sync when the epoch began. What is before the line in its log tells nothing: a file between may be missing.
     """
-    logs: dict[tuple[str, str], list[RoleTaken]] = {}
-    for m in told:
-        if isinstance(m, RoleTaken):
-            logs.setdefault((m.clock, log_of(m.span.source)), []).append(m)
     found: dict[tuple[str, int], RoleTaken] = {}
-    for lines in logs.values():
-        before, files = None, FileOrder((m.span.source, m.time) for m in lines)
-        for line in sorted(lines, key=lambda m: (files.place(m.span.source), m.span.start)):
-            if line.epoch is None or line.doubtful:
-                before = None
-                continue
-            opening = decided.opening.get(line.epoch)
-            once = opening is not None and opening.partition_epoch == line.partition_epoch
-            once = once and opening is not None and line.broker in (opening.isr or ())
-            if once or _follows_an_older(line, before):
-                found.setdefault((line.clock, line.epoch), line)
-            before = line
+    for line in (m for m in told if isinstance(m, RoleTaken)):
+        if line.epoch is not None and not line.doubtful and (_follows_an_older(line) or decided.takes_once(line)):
+            found.setdefault((line.clock, line.epoch), line)
     return found
 
 
-def _follows_an_older(line: RoleTaken, before: RoleTaken | None) -> bool:
-    """Whether a broker was in an older epoch until it took a role, by the line or by the one before it in its file."""
-    if line.former is not None:
-        return line.former < (line.epoch or 0)
-    return before is not None and before.span.source == line.span.source and (before.epoch or 0) < (line.epoch or 0)
+def _follows_an_older(line: RoleTaken) -> bool:
+    """Whether a broker was in an older epoch until it took a role, by the line's own word."""
+    return line.former is not None and line.epoch is not None and line.former < line.epoch
 
 
 def _asked(told: Iterable[Moment], first: First) -> Iterator[Precedence]:
