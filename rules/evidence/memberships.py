@@ -6,7 +6,7 @@ A process begins before it is registered, and learns of that afterwards. A contr
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -16,14 +16,18 @@ from parsers.provenance import Span
 from rules.history.causes import Precedence, precedences
 from rules.history.clocks import Clocks, closed, of_whichever
 from rules.history.moments import Moment
+from rules.history.set_forward import perhaps_set
 from rules.history.statements import PartitionState
+from rules.history.steady import NOTHING_STEADY, Times
 from rules.settings import BROKER_EPOCH, CONTROLLER_EPOCH, INCARNATION, QUORUM_LEADER, Setting, Settings
 
 RECORDS: Final = "controller"
 """The clock of the controllers' record: of several machines, where the quorum was led by several nodes."""
 
 
-def clocks_told(moments: Sequence[Moment], settings: Settings) -> Clocks:
+def clocks_told(
+    moments: Sequence[Moment], settings: Settings, steady: Mapping[str, Sequence[Times]] = NOTHING_STEADY
+) -> Clocks:
     """How clocks stand to each other, by all that is told.
 
     The record of several leaders is of several clocks. What holds of a time in it holds whichever of them it is of.
@@ -35,7 +39,8 @@ def clocks_told(moments: Sequence[Moment], settings: Settings) -> Clocks:
     # How long a clock stood still when it was set back is not told: its times since are of no other clock.
     of_none = {moment.clock for moment in moments if moment.set_back != 0}
     every = (*precedences(moments), *_registered(told), *_ordered(moments, told))
-    clocks = closed(each for each in every if of_none.isdisjoint((each.cause, each.effect)))
+    found = [each for each in every if of_none.isdisjoint((each.cause, each.effect))]
+    clocks = closed(found, perhaps_set(found, moments, steady))
     if not quorum.several:
         return clocks
     dated = (s.span for s in settings.statements if s.clock == RECORDS and s.since is not None)

@@ -15,6 +15,7 @@ from rules.history.falling_times import Falls
 from rules.history.gaps import TraceGap
 from rules.history.moments import Committed, Moment
 from rules.history.statements import RoleTaken
+from rules.history.steady import Times
 from rules.history.turns import last_assignment, reopenings
 from rules.protocol.topics import METADATA_TOPIC
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
@@ -80,6 +81,7 @@ class PartitionEvidence:
     gaps: tuple[TraceGap, ...] = ()  # of the brokers' logs of requests
     requests_until: Mapping[int, int] = field(default_factory=dict)  # of each broker the last request that is logged
     falls: Falls = field(default_factory=dict)  # of times in brokers' logs
+    steady: Mapping[str, Sequence[Times]] = field(default_factory=dict)  # when lines of each clock follow closely
     chronicle: Chronicle = NOTHING_TOLD  # what logs, traces and metadata say of it, and what is asked of that
     group_offsets: tuple[GroupCommit, ...] = ()  # of it, as `__consumer_offsets` and the outputs of tools tell
     placing: Placing = NOT_PLACED
@@ -194,7 +196,7 @@ class PartitionEvidence:
     @cached_property
     def clocks(self) -> Clocks:
         """How the clocks of those who tell of it stand to each other."""
-        return clocks_told(self.moments, self.settings)
+        return clocks_told(self.moments, self.settings, self.steady)
 
     @cached_property
     def unwritten(self) -> Reconstruction:

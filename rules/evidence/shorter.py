@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count, dropwhile, islice, takewhile, zip_longest
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from rules.chronicle.chronicle import Chronicle
 from rules.chronicle.extents import Possible
 from rules.chronicle.silence import Silence
-from rules.history.clocks import Clocks, translated
+from rules.history.clocks import Clocks, if_none_was_set, translated
 from rules.history.leaders_word import in_words, told_as_leader, watermark_told
 from rules.history.moments import DISTURBED, Moment, gives_role
 from rules.history.statements import Fetched, LogCut, LogEvent, RoleTaken
@@ -105,14 +105,16 @@ def _gone(had: int, end: int, *, sure: int) -> Possible:
 
 def _below_its_fetch(known: PartitionPast, own: Sequence[Moment], load: LogEvent) -> Iterator[Shorter]:
     """A follower asks for its own log end: it held all below it."""
-    placed, end = _between_epochs(known.chronicle, load), load.end_offset
+    placed, end, as_long = _between_epochs(known.chronicle, load), load.end_offset, _as_long_since(own, load)
+    # With its roles as told it had that before: so much speaks against a clock that was set and shows it nowhere.
+    known = structs.replace(known, clocks=if_none_was_set(known.clocks)) if as_long else known
     fetch = _fetch_before(known, load, placed=placed)
     had = None if fetch is None else fetch.offset
     if fetch is None or had is None or end is None or had <= end:
         return
     if not _cut_between(known, own, fetch, load) and not (end == 0 and _begun_anew(own, load)):
         kept = _kept_by_untold_cuts(known, load, had)
-        yield _loaded(load, fetch, had, kept, sure_of_epoch=placed or _as_long_since(own, load))
+        yield _loaded(load, fetch, had, kept, sure_of_epoch=placed or as_long)
 
 
 def _fetch_before(known: PartitionPast, load: LogEvent, *, placed: bool) -> Fetched | None:

@@ -3,18 +3,23 @@
 An effect comes after its cause. So the clock of the effect shows at most so much more than that of the cause as lies
 between the two times. Causes in both directions bound the difference from both sides, also over a third clock. What
 is not bounded is not known. Bounds that contradict each other show that a clock was set: nothing aligns it then.
+
+Where a clock may have been set and no bounds contradict each other, it is taken for two clocks, before and since. What
+is known of a time is what holds wherever one clock may have been set, and if none was.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final
 
 from rules.history.causes import Precedence, precedences
 from rules.history.moments import Moment
+from rules.history.set_forward import PerhapsSet, perhaps_set
 
 WANDER_MS: Final = 500
 """How far two clocks that nobody sets may drift apart and together again while a dump's logs are written."""
@@ -62,6 +67,33 @@ class ClockOffset:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class IfSet:
+    """What is known of the differences if one clock was set: it is two clocks, the later one by a name of its own."""
+
+    change: PerhapsSet
+    most: Mapping[Pair, int]
+
+    def windows(self, time: int, source: str, target: str) -> Iterator[tuple[int, int]]:
+        """The earliest and the latest times on the target's clock, before it was set and since."""
+        for began in self._sides(time, source):
+            if target != self.change.clock:
+                yield _window(time, began, target, self.most)
+                continue
+            first, last = _window(time, began, target, self.most)
+            if first <= self.change.since:
+                yield first, min(last, self.change.since)
+            first, last = _window(time, began, _since(target), self.most)
+            if last >= self.change.until:
+                yield max(first, self.change.until), last
+
+    def _sides(self, time: int, clock: str) -> Iterator[str]:
+        if clock != self.change.clock or time < self.change.since:
+            yield clock
+        if clock == self.change.clock and time > self.change.until:
+            yield _since(clock)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Clocks:
     """What is known of the differences between clocks, for every two of them."""
 
@@ -72,6 +104,8 @@ class Clocks:
     """How many causes and effects each clock shares with another."""
     contradicted: frozenset[str] = frozenset()
     """Clocks whose bounds contradict each other: one of them was set, or its logs are of several clocks."""
+    perhaps: tuple[IfSet, ...] = ()
+    """What is known if any one clock was set, for every place at which one may have been."""
 
     @property
     def offsets(self) -> tuple[ClockOffset, ...]:
@@ -98,36 +132,77 @@ NO_CLOCKS: Final = Clocks()
 
 def clocks_of(moments: Sequence[Moment]) -> Clocks:
     """What the statements of a partition tell of their clocks."""
-    return closed(precedences(moments))
+    found = [*precedences(moments)]
+    return closed(found, perhaps_set(found, moments, {}))
 
 
-def closed(found: Iterable[Precedence]) -> Clocks:
+def closed(found: Sequence[Precedence], perhaps: Iterable[PerhapsSet] = ()) -> Clocks:
     """The closest bounds that follow from precedences; clocks whose bounds contradict each other are in none."""
+    direct = _direct(found)
+    bounds = Counter(clock for each in found for clock in (each.cause, each.effect))
+    most = _shortest(direct)
+    if contradicted := _contradicted(most):
+        most = _shortest({pair: bound for pair, bound in direct.items() if contradicted.isdisjoint(pair)})
+        return _clocks(most, bounds, contradicted)
+    split = ((change, _shortest(_direct(_split(found, change)))) for change in perhaps)
+    lawful = tuple(IfSet(change=change, most=most) for change, most in split if not _contradicted(most))
+    return replace(_clocks(most, bounds, contradicted), perhaps=lawful)
+
+
+def _direct(found: Iterable[Precedence]) -> dict[Pair, int]:
     direct: dict[Pair, int] = {}
-    bounds: dict[str, int] = {}
     for each in found:
         pair, more = (each.cause, each.effect), each.later - each.earlier + WANDER_MS
         direct[pair] = min(more, direct.get(pair, more))
-        for clock in pair:
-            bounds[clock] = bounds.get(clock, 0) + 1
-    most = _shortest(direct)
-    if contradicted := {one for one, other in most if one == other and most[one, other] < 0}:
-        most = _shortest({pair: bound for pair, bound in direct.items() if contradicted.isdisjoint(pair)})
-    return _clocks(most, bounds, contradicted)
+    return direct
+
+
+def _contradicted(most: Mapping[Pair, int]) -> set[str]:
+    return {one for one, other in most if one == other and most[one, other] < 0}
+
+
+def _split(found: Iterable[Precedence], change: PerhapsSet) -> Iterator[Precedence]:
+    """The same with two clocks for the one that may have been set; without what may be of either of them."""
+    yield Precedence(cause=change.clock, earlier=0, effect=_since(change.clock), later=change.by)
+    yield Precedence(cause=_since(change.clock), earlier=0, effect=change.clock, later=0)
+    for each in found:
+        cause = _side(each.cause, each.earlier, change)
+        effect = _side(each.effect, each.later, change)
+        if cause is not None and effect is not None:
+            yield replace(each, cause=cause, effect=effect)
+
+
+def _side(clock: str, time: int, change: PerhapsSet) -> str | None:
+    if clock != change.clock or time <= change.until:
+        return clock
+    return _since(clock) if time >= change.since else None
+
+
+def _since(clock: str) -> str:
+    return f"{clock}, set"
 
 
 def of_whichever(name: str, clocks: AbstractSet[str], known: Clocks) -> Clocks:
     """What is known, with one name for several clocks: a bound of it is the widest of theirs."""
-    most = {pair: bound for pair, bound in known.most.items() if clocks.isdisjoint(pair)}
-    for other in known.bounds.keys() - clocks:
-        more = [known.most.get((clock, other), FAR) for clock in clocks]
-        less = [known.most.get((other, clock), FAR) for clock in clocks]
-        widest = {(name, other): max(more), (other, name): max(less)}
-        most.update((pair, bound) for pair, bound in widest.items() if bound < FAR)
+    most = _widest(name, clocks, known.most)
+    perhaps = (
+        replace(one, most=_widest(name, clocks, one.most)) for one in known.perhaps if one.change.clock not in clocks
+    )
     bounds = {clock: count for clock, count in known.bounds.items() if clock not in clocks}
     shared = sum(known.bounds.get(clock, 0) for clock in clocks)
     contradicted = {name if clock in clocks else clock for clock in known.contradicted}
-    return _clocks(most, {**bounds, name: shared} if shared else bounds, contradicted)
+    found = _clocks(most, {**bounds, name: shared} if shared else bounds, contradicted)
+    return replace(found, perhaps=tuple(perhaps))
+
+
+def _widest(name: str, clocks: AbstractSet[str], known: Mapping[Pair, int]) -> dict[Pair, int]:
+    most = {pair: bound for pair, bound in known.items() if clocks.isdisjoint(pair)}
+    for other in {clock for pair in known for clock in pair} - clocks:
+        more = [known.get((clock, other), FAR) for clock in clocks]
+        less = [known.get((other, clock), FAR) for clock in clocks]
+        widest = {(name, other): max(more), (other, name): max(less)}
+        most.update((pair, bound) for pair, bound in widest.items() if bound < FAR)
+    return most
 
 
 def _clocks(most: Mapping[Pair, int], bounds: Mapping[str, int], contradicted: AbstractSet[str]) -> Clocks:
@@ -150,6 +225,11 @@ def _shortest(direct: Mapping[Pair, int]) -> dict[Pair, int]:
     return most
 
 
+def if_none_was_set(known: Clocks) -> Clocks:
+    """What is known of the differences if no clock was set, unless one shows it."""
+    return replace(known, perhaps=())
+
+
 def translated(time: int | None, source: str, target: str, clocks: Clocks) -> tuple[int, int] | None:
     """The earliest and the latest time on the target's clock that a time on the source's may be.
 
@@ -159,9 +239,14 @@ def translated(time: int | None, source: str, target: str, clocks: Clocks) -> tu
         return None
     if source == target:
         return time, time
-    less, more = clocks.most.get((target, source)), clocks.most.get((source, target))
-    if less is None and more is None:
-        return None
+    windows = [_window(time, source, target, clocks.most)]
+    windows.extend(window for one in clocks.perhaps for window in one.windows(time, source, target))
+    earliest, latest = min(first for first, _ in windows), max(last for _, last in windows)
+    return None if earliest == -FAR and latest == FAR else (earliest, latest)
+
+
+def _window(time: int, source: str, target: str, most: Mapping[Pair, int]) -> tuple[int, int]:
+    less, more = most.get((target, source)), most.get((source, target))
     return -FAR if less is None else time - less, FAR if more is None else time + more
 
 

@@ -35,6 +35,7 @@ from rules.history.moments import Moment
 from rules.history.repetitions import collapse, once
 from rules.history.rotated import FileOrder
 from rules.history.set_back import going_on
+from rules.history.steady import Steady, Times
 from rules.history.terms import in_terms
 from rules.history.trace_ends import SessionBroken, TraceEnd
 from rules.history.unheard import told_once
@@ -118,6 +119,8 @@ class Fact(Struct, frozen=True, kw_only=True):
     """How far followers' sessions went, by the logs of who answered and of who asked."""
     falls: tuple[TimesFall, ...] = ()
     """Where times fall in brokers' logs."""
+    steady: tuple[Steady, ...] = ()
+    """When lines of brokers' logs follow each other closely."""
     counts: tuple[PartitionCount, ...] = ()
     coordinators: tuple[CoordinatorLog, ...] = ()
     checkpoints: tuple[FileKind, ...] = ()
@@ -128,8 +131,9 @@ class Fact(Struct, frozen=True, kw_only=True):
     @property
     def of_the_cluster(self) -> bool:
         """Whether every partition's judges must know it."""
-        told = self.settings or self.gaps or self.disowned or self.trace_ends or self.sessions_broken or self.falls
-        return bool(told or self.names or self.nameless or self.checkpoints or self.counts or self.coordinators)
+        of_logs = self.settings or self.gaps or self.disowned or self.trace_ends or self.sessions_broken
+        told = bool(of_logs or self.falls or self.steady or self.names or self.nameless)
+        return told or bool(self.checkpoints or self.counts or self.coordinators)
 
 
 class Surroundings(Struct, frozen=True, kw_only=True):
@@ -143,6 +147,7 @@ class Surroundings(Struct, frozen=True, kw_only=True):
     requests_until: Mapping[int, int] = field(default_factory=dict)
     """When each broker answered the last request that its log tells, of whatever partition."""
     falls: Falls = field(default_factory=dict)
+    steady: Mapping[str, Sequence[Times]] = field(default_factory=dict)
     busy: frozenset[int] = frozenset()
     """Brokers whose request logs are thinned."""
     disowned: frozenset[str] = frozenset()
@@ -224,6 +229,7 @@ def assemble(
         gaps=surroundings.gaps,
         requests_until=surroundings.requests_until,
         falls=surroundings.falls,
+        steady=surroundings.steady,
         told_ids=ids,
         copied_live=surroundings.copied_live,
         copied=surroundings.copied,

@@ -18,6 +18,7 @@ from parsers.tables import BrokerEvent, BrokerSetting, ConfigChange
 from rules.evidence import BrokerVersion
 from rules.history.falling_times import by_clock
 from rules.history.gaps import TraceGap
+from rules.history.steady import by_clock as steady_by_clock
 from rules.history.trace_ends import SessionBroken, TraceEnd, busy_logs, ended_early, requests_until
 from rules.narrow.assemble import Fact, Surroundings
 from rules.replicas.coordinators import Coordinators
@@ -241,7 +242,9 @@ def informed(
         falls = by_clock(fall for fact in own for fall in fact.falls if fall.line.source not in disowned)
         known = structs.replace(found[cluster], settings=settings, versions=versions, gaps=gaps, disowned=disowned)
         known = structs.replace(known, requests_until=requests_until(ends), busy=busy_logs(ends), checkpoints=of_roots)
-        found[cluster] = structs.replace(known, falls=falls, counts=counts, coordinators=coordinators)
+        steady = steady_by_clock(each for fact in own for each in fact.steady if each.source not in disowned)
+        known = structs.replace(known, falls=falls, steady=steady)
+        found[cluster] = structs.replace(known, counts=counts, coordinators=coordinators)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Where times fall in the logs of brokers, by the lines of all partitions that a unit tells of."""
+"""What the times of brokers' lines show of their clocks, by the lines of all partitions that a unit tells of."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from auditor.engines.facts import told_fact
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.topic_names import Spoken
 from auditor.engines.told.zones import Zones
-from rules.history.falling_times import falls_in
+from rules.history.falling_times import dated_lines, falls_in
+from rules.history.steady import steady_in
 from rules.narrow.assemble import Fact
 
 
-def of_falls(unit: ReadUnit, spoken: Spoken) -> Iterator[Fact]:
-    """One fact of a unit whose times fall."""
-    found = falls_in(moment for said in spoken.values() for moment in said)
-    if found and (found := falls_in(Zones(unit.log_timezones).of_moments([m for s in spoken.values() for m in s]))):
-        yield replace(told_fact(unit, None, None), falls=found)
+def of_lines(unit: ReadUnit, spoken: Spoken) -> Iterator[Fact]:
+    """One fact of a unit whose lines are dated: where their times fall, and when they follow each other closely."""
+    lines = [line for line in (moment for said in spoken.values() for moment in said) if dated_lines(line)]
+    if lines:
+        instants = Zones(unit.log_timezones).of_moments(lines)
+        falls = falls_in(instants) if falls_in(lines) else ()
+        yield replace(told_fact(unit, None, None), falls=falls, steady=steady_in(instants))

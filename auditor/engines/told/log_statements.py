@@ -15,7 +15,7 @@ from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.broker_logs import Speech, is_nobodys, read_broker_log, read_stretch
 from auditor.engines.told.broker_settings import OF_BROKERS, Printed, changed, of_changes, of_files, of_log
-from auditor.engines.told.clock_falls import of_falls
+from auditor.engines.told.clock_falls import of_lines
 from auditor.engines.told.counts import counts_in, racks_in
 from auditor.engines.told.fetched import ByColumns
 from auditor.engines.told.memberships import OF_MEMBERSHIPS, memberships_in, quorum_leaders_in, registrations_in
@@ -58,7 +58,7 @@ def read_logs(unit: ReadUnit) -> Iterator[Fact]:
     if unit.kind == "broker-log":
         refusals.extend(undated(unit, spoken))
     yield from _facts(unit, spoken)
-    yield from of_falls(unit, spoken)
+    yield from of_lines(unit, spoken)
     yield from of_topics(unit, spoken, heard.names)
     yield from of_followers(unit, heard.broken)
     if settings:
@@ -94,7 +94,7 @@ def read_trace(unit: ReadUnit, before: SessionState = NOTHING) -> tuple[Sequence
     gaps = (*trace_gaps(unit, refusals), *lost.gaps(piece.source))
     of_all = [replace(told_fact(unit, None, None), gaps=gaps)] if gaps else []
     facts, sessions = list(_facts(unit, spoken, begun)), trace.sessions()
-    of_all += [*of_falls(unit, spoken), *of_topics(unit, spoken, ()), of_the_log(unit, facts, sessions, thinning.names)]
+    of_all += [*of_lines(unit, spoken), *of_topics(unit, spoken, ()), of_the_log(unit, facts, sessions, thinning.names)]
     return [*facts, *of_all, *_refused(unit, refusals)], sessions
 
 

@@ -1,0 +1,80 @@
+"""When a clock's lines follow each other closely: nobody set it forward then, or the lines would stand apart.
+
+The lines of all partitions are looked at together. What is told of one partition may be too little to show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Final
+
+from rules.history.falling_times import dated_lines
+from rules.history.moments import Moment
+
+CLOSE_MS: Final = 500
+"""How long a broker that is asked writes nothing at most: fetches wait no longer, as they come."""
+_MOST: Final = 1 << 12
+"""Stretches of one file that are told, the longest ones: where fewer are told, more may have been set."""
+Times = tuple[int, int]
+"""The first and the last of a stretch."""
+
+NOTHING_STEADY: Final[Mapping[str, Sequence[Times]]] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steady:
+    """From a line of a file to a later one, with never more than so long between two lines."""
+
+    clock: str
+    source: str
+    first: int
+    last: int
+
+
+def steady_in(moments: Iterable[Moment]) -> tuple[Steady, ...]:
+    """The stretches of each file that statements are of, whatever partition they are about."""
+    files: dict[tuple[str, str], list[Times]] = {}
+    for moment in moments:
+        if dated_lines(moment):
+            files.setdefault((moment.clock, moment.span.source), []).extend(stamps(moment))
+    return tuple(
+        Steady(clock=clock, source=source, first=first, last=last)
+        for (clock, source), told in files.items()
+        for first, last in _longest(joined(told))
+    )
+
+
+def stamps(moment: Moment) -> list[Times]:
+    """When a statement's lines were written: the first one of several that say the same, and the last one."""
+    return [(time, time) for time in (moment.time, moment.last_time) if time is not None]
+
+
+def by_clock(told: Iterable[Steady]) -> Mapping[str, Sequence[Times]]:
+    """The stretches of each clock, those that touch as one."""
+    found: dict[str, list[Times]] = {}
+    for each in told:
+        found.setdefault(each.clock, []).append((each.first, each.last))
+    return {clock: joined(times) for clock, times in sorted(found.items())}
+
+
+def joined(told: Iterable[Times]) -> list[Times]:
+    """Stretches in order of time, those that lie close to each other as one."""
+    found: list[Times] = []
+    for first, last in sorted(told):
+        if found and first - found[-1][1] <= CLOSE_MS:
+            found[-1] = found[-1][0], max(last, found[-1][1])
+        else:
+            found.append((first, last))
+    return found
+
+
+def pauses(steady: Sequence[Times]) -> list[Times]:
+    """From the end of each stretch to where the next begins."""
+    return [(before[1], after[0]) for before, after in pairwise(steady)]
+
+
+def _longest(steady: Sequence[Times]) -> Sequence[Times]:
+    return sorted(sorted(steady, key=lambda times: times[0] - times[1])[:_MOST])
