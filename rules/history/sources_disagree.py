@@ -17,6 +17,21 @@ from rules.history.statements import Fetched, LogEvent, PartitionState, RoleTake
 
 def sources_disagree(own: Sequence[Moment]) -> bool:
     """Whether statements of one clock contradict each other, by more than its threads may have waited for a line."""
+    return any(map(_disagree, _between_deletions(own)))
+
+
+def _between_deletions(own: Sequence[Moment]) -> Iterator[Sequence[Moment]]:
+    """What is told up to each time at which the log was deleted, and since: epochs may begin again in the next one."""
+    since: list[Moment] = []
+    for m in ordered(own):
+        since.append(m)
+        if m.kind == "log-deleted":
+            yield since
+            since = []
+    yield since
+
+
+def _disagree(own: Sequence[Moment]) -> bool:
     roles = _first_roles(own)
     found = (*_against_orders(own, roles), *_against_requests(own, roles), *_without_role(own))
     return _shorter_than_loaded(own) or any(late > LEAST_MS for late in found)

@@ -17,7 +17,9 @@ from rules.evidence.memberships import clocks_told
 from rules.history.causes import Precedence, precedences
 from rules.history.clocks import WANDER_MS, ClockOffset, Clocks, clocks_of, closed, estimated, translated
 from rules.history.moments import Moment
+from rules.history.set_forward import perhaps_set
 from rules.history.statements import RoleTaken, times_of
+from rules.history.steady import joined
 from rules.settings import QUORUM_LEADER, settings_of
 from tests.lab.effort import fast_if
 from tests.lab.sample_histories import SAMPLES, histories
@@ -52,6 +54,32 @@ def test_a_time_lies_where_it_was_on_every_other_clock(case: tuple[dict[str, int
         nearest = estimated(at + ahead[source], source, target, clocks)
         assert (window is None) == (nearest is None)
         assert window is None or nearest is None or window[0] <= nearest <= window[1]
+
+
+@given(told(), st.sampled_from(NAMES), st.integers(0, HOUR), st.integers(1, HOUR), st.integers(0, HOUR))
+def test_a_time_lies_where_it_was_though_one_clock_was_set_forward(
+    case: tuple[dict[str, int], list[Precedence]], clock: str, when: int, by: int, at: int
+) -> None:
+    """The lines of the clock stand apart by as much as it was set by, or no silence can have hidden it."""
+    ahead, found = case
+
+    def shown(name: str, time: int) -> int:
+        return time + ahead[name] + (by if name == clock and time > when else 0)
+
+    as_shown = [
+        replace(
+            each,
+            earlier=shown(each.cause, each.earlier - ahead[each.cause]),
+            later=shown(each.effect, each.later - ahead[each.effect]),
+        )
+        for each in found
+    ]
+    steady = {name: [(ahead[name], ahead[name] + 2 * HOUR)] for name in NAMES}
+    steady[clock] = [(ahead[clock], shown(clock, when)), (shown(clock, when + 1), shown(clock, 2 * HOUR))]
+    clocks = closed(as_shown, perhaps_set(as_shown, (), {name: joined(times) for name, times in steady.items()}))
+    for source, target in permutations(NAMES, 2):
+        window = translated(shown(source, at), source, target, clocks)
+        assert window is None or window[0] <= shown(target, at) <= window[1]
 
 
 @given(told(), st.data())

@@ -93,6 +93,19 @@ def test_a_clock_that_was_set_back_dates_nothing_on_another() -> None:
     assert clocks_of([*shifted(ROLES), fetch]).bounds == {}
 
 
+@pytest.mark.parametrize("deleted", [False, True])
+def test_epochs_that_begin_again_after_a_log_was_deleted_are_no_contradiction(deleted: bool) -> None:
+    """The same requests are one where the log was not deleted: the broker had left their epoch."""
+    asked = line("fetched", 40, 0, REQUESTS, epoch=0, broker=2, offset=1, error=0)
+    told = [
+        *(line("leader-starts", minute, place, epoch=epoch) for place, minute, epoch in ((0, 10, 0), (2, 30, 0))),
+        line("follower-starts", 20, 1, epoch=3),
+        *([line("log-deleted", 25, 0, SERVER)] if deleted else []),
+        replace(asked, arrived=asked.time),
+    ]
+    assert any(moment.set_back is None for moment in shifted(told)) != deleted
+
+
 def set_back(moments: Sequence[Moment], broker: int) -> list[Moment]:
     """What a broker wrote in the second half of a walk, an hour earlier by its own clock."""
     half = sorted(moment.span.start for moment in moments)[len(moments) // 2]
