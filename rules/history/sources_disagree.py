@@ -2,7 +2,7 @@
 
 A broker takes a role while it serves the order to take it. It answers nobody in an epoch before it leads in it, and
 takes no request of an older epoch when it has left that one. Nor does it when it has loaded a log and has no role yet.
-It takes a role with the log that it has loaded, unless it tells of a cut.
+It takes a role with the log that it has loaded, unless it tells of a cut. It knows each state before it makes the next.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from rules.history.falling_times import LEAST_MS
 from rules.history.moments import DISTURBED, ROLE_KINDS, Moment, accepted, agreed, gives_role, ordered
 from rules.history.rotated import log_of
-from rules.history.statements import Fetched, LogEvent, PartitionState, RoleTaken
+from rules.history.statements import Fetched, LogEvent, PartitionState, Role, RoleTaken
 
 
 def sources_disagree(own: Sequence[Moment]) -> bool:
@@ -33,7 +33,7 @@ def _between_deletions(own: Sequence[Moment]) -> Iterator[Sequence[Moment]]:
 
 def _disagree(own: Sequence[Moment]) -> bool:
     roles = _first_roles(own)
-    found = (*_against_orders(own, roles), *_against_requests(own, roles), *_without_role(own))
+    found = (*_against_orders(own, roles), *_against_requests(own, roles), *_without_role(own), *_states_fall(own))
     return _shorter_than_loaded(own) or any(late > LEAST_MS for late in found)
 
 
@@ -94,6 +94,27 @@ def _without_role(own: Sequence[Moment]) -> Iterator[int]:
         elif loaded is not None and isinstance(m, Fetched) and agreed(m):
             came = m.arrived if m.taken_in is None else m.taken_in
             yield 0 if came is None else came - loaded
+
+
+def _states_fall(own: Sequence[Moment]) -> Iterator[int]:
+    """By how much one log tells a state later than another log a newer one: each state that its log tells first."""
+    newest: dict[str, int] = {}
+    told: list[tuple[int, int]] = []
+    for m in sorted(own, key=lambda m: (m.span.source, m.span.start)):
+        state, log = m.partition_epoch if isinstance(m, Role) else None, log_of(m.span.source)
+        if state is None or m.broker != m.witness or m.time is None or m.kind == "leadership":
+            continue
+        if state > newest.get(log, state):
+            told.append((m.time, state))
+        newest[log] = max(state, newest.get(log, state))
+    since: dict[int, int] = {}
+    for at, state in sorted(told):
+        since.setdefault(state, at)
+    earliest = None
+    for state in sorted(since, reverse=True):
+        if earliest is not None:
+            yield since[state] - earliest
+        earliest = since[state] if earliest is None else min(earliest, since[state])
 
 
 def _shorter_than_loaded(own: Sequence[Moment]) -> bool:

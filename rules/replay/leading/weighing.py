@@ -6,7 +6,7 @@ from rules.history.moments import accepted
 from rules.protocol.versions import KafkaVersion
 from rules.replay.leading.tracks import IN_FLIGHT_MS, Track
 from rules.replay.leads.by_clock_and_epoch import Served
-from rules.replay.leads.in_sync import InForce
+from rules.replay.leads.told_isr import InForce
 
 
 class Weighing:

@@ -10,7 +10,8 @@ from math import inf
 from msgspec import Struct
 
 from rules.protocol.steps import StepLimit
-from rules.replay.leads.in_sync import InForce, IsrHistory, middle_of
+from rules.replay.leads.in_sync import IsrHistory, middle_of
+from rules.replay.leads.told_isr import InForce
 
 Isr = frozenset[int]
 NOBODY: Isr = frozenset()

@@ -1,8 +1,4 @@
-"""Which ISR a leader had in force when, on its own clock: what it told itself, and what the controller wrote.
-
-A statement has an earliest time from which it may have been in force, and a latest from which it surely was. Between
-the two, both it and the one before it are possible.
-"""
+"""Which ISR a leader had in force when, on its own clock: what it told itself, and what the controller wrote."""
 
 from __future__ import annotations
 
@@ -20,18 +16,10 @@ from rules.history.moments import assigned
 from rules.history.statements import Role
 from rules.replay.leads.by_clock_and_epoch import LED, Statements
 from rules.replay.leads.served_leads import ServedLead
+from rules.replay.leads.taken_in import once_reached
+from rules.replay.leads.told_isr import InForce
 
 BEFORE_ALL: Final = -(1 << 62)
-
-
-class InForce(Struct, frozen=True, kw_only=True):
-    """One ISR; null times are open: possible since ever, or sure only once a later statement is."""
-
-    isr: frozenset[int]
-    earliest: int | None
-    latest: int | None
-    partition_epoch: int | None
-    moment: Role
 
 
 class IsrHistory(Struct, frozen=True, kw_only=True):
@@ -81,7 +69,7 @@ def isr_history(lead: ServedLead, statements: Statements, clocks: Clocks) -> Isr
         merged.sort(key=lambda s: (_time(s) or 0, s.partition_epoch or 0))
     if _lost(merged, statements.first_states.get(lead.epochs[-1] + 1)):
         return IsrHistory(statements=())
-    merged = _confirmed(merged)
+    merged = once_reached(_confirmed(merged), lead.rows)
     if merged and _opens(merged[0], lead, statements):
         merged[0] = replace(merged[0], earliest=None, latest=BEFORE_ALL)
         estimated = len(merged) > 1 and any(s.moment.clock != lead.clock for s in told)
