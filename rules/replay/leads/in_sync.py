@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from rules.history.clocks import FAR, Clocks, translated
 from rules.history.moments import assigned
+from rules.history.rotated import log_of
 from rules.history.statements import Role
 from rules.replay.leads.by_clock_and_epoch import LED, Statements
 from rules.replay.leads.served_leads import ServedLead
@@ -217,14 +218,26 @@ class _Written:
 
 def _tightest(left: InForce, right: InForce) -> InForce:
     earliest = [t for t in (left.earliest, right.earliest) if t is not None]
-    latest = [t for t in (left.latest, right.latest) if t is not None]
     return InForce(
         isr=left.isr,
         earliest=max(earliest, default=None),
-        latest=min(latest, default=None),
+        latest=_surely_since(left, right),
         partition_epoch=left.partition_epoch,
         moment=left.moment,
     )
+
+
+def _surely_since(left: InForce, right: InForce) -> int | None:
+    """From when on what two tell is surely in force; of a leader's own words no estimate of its clock takes anything.
+
+    Where two of its logs tell it, each in lines of its own, it is sure by the later line: one may bear wrong times.
+    """
+    latest = [t for t in (left.latest, right.latest) if t is not None]
+    one, other = left.moment, right.moment
+    if one.clock != other.clock:
+        return next(iter(latest), None)
+    twice = one.kind == other.kind == "isr" and log_of(one.span.source) != log_of(other.span.source)
+    return (max if twice else min)(latest, default=None)
 
 
 def _lost(told: Sequence[InForce], following: int | None) -> bool:
