@@ -18,7 +18,7 @@ from rules.history.clocks import Clocks, closed, of_whichever
 from rules.history.moments import Moment
 from rules.history.set_forward import perhaps_set
 from rules.history.statements import PartitionState
-from rules.history.steady import NOTHING_STEADY, Times
+from rules.history.steady import NOTHING_STEADY, Times, stamps
 from rules.settings import BROKER_EPOCH, CONTROLLER_EPOCH, INCARNATION, QUORUM_LEADER, Setting, Settings
 
 RECORDS: Final = "controller"
@@ -40,7 +40,8 @@ def clocks_told(
     of_none = {moment.clock for moment in moments if moment.set_back != 0}
     every = (*precedences(moments), *_registered(told), *_ordered(moments, told))
     found = [each for each in every if of_none.isdisjoint((each.cause, each.effect))]
-    clocks = closed(found, perhaps_set(found, moments, steady))
+    written = [*stamps(moments), *((s.clock, s.since) for s in settings.statements if s.since is not None)]
+    clocks = closed(found, perhaps_set(found, written, steady))
     if not quorum.several:
         return clocks
     dated = (s.span for s in settings.statements if s.clock == RECORDS and s.since is not None)

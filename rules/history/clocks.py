@@ -20,6 +20,7 @@ from typing import Final
 from rules.history.causes import Precedence, precedences
 from rules.history.moments import Moment
 from rules.history.set_forward import PerhapsSet, perhaps_set
+from rules.history.steady import stamps
 
 WANDER_MS: Final = 500
 """How far two clocks that nobody sets may drift apart and together again while a dump's logs are written."""
@@ -77,7 +78,7 @@ class IfSet:
         """The earliest and the latest times on the target's clock, before it was set and since."""
         for began in self._sides(time, source):
             if target != self.change.clock:
-                yield _window(time, began, target, self.most)
+                yield self._between_lines(began, _window(time, began, target, self.most), target)
                 continue
             first, last = _window(time, began, target, self.most)
             if first <= self.change.since:
@@ -85,6 +86,15 @@ class IfSet:
             first, last = _window(time, began, _since(target), self.most)
             if last >= self.change.until:
                 yield max(first, self.change.until), last
+
+    def _between_lines(self, began: str, window: tuple[int, int], target: str) -> tuple[int, int]:
+        """A line before it was set comes before the first one since, and one since then after the last one before."""
+        first, last = window
+        if began == self.change.clock:
+            return first, min(last, _window(self.change.since, _since(began), target, self.most)[1])
+        if began == _since(self.change.clock):
+            return max(first, _window(self.change.until, self.change.clock, target, self.most)[0]), last
+        return window
 
     def _sides(self, time: int, clock: str) -> Iterator[str]:
         if clock != self.change.clock or time < self.change.since:
@@ -133,7 +143,7 @@ NO_CLOCKS: Final = Clocks()
 def clocks_of(moments: Sequence[Moment]) -> Clocks:
     """What the statements of a partition tell of their clocks."""
     found = [*precedences(moments)]
-    return closed(found, perhaps_set(found, moments, {}))
+    return closed(found, perhaps_set(found, stamps(moments), {}))
 
 
 def closed(found: Sequence[Precedence], perhaps: Iterable[PerhapsSet] = ()) -> Clocks:

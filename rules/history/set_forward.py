@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rules.history.causes import Precedence
-from rules.history.moments import Moment
-from rules.history.steady import Times, joined, pauses, stamps
+from rules.history.steady import Times, joined, pauses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,12 +27,12 @@ class PerhapsSet:
 
 
 def perhaps_set(
-    found: Sequence[Precedence], moments: Iterable[Moment], steady: Mapping[str, Sequence[Times]]
+    found: Sequence[Precedence], written: Iterable[tuple[str, int]], steady: Mapping[str, Sequence[Times]]
 ) -> Iterator[PerhapsSet]:
-    """Where clocks may have been set, so far apart that causes or effects lie between."""
+    """Where clocks may have been set, so far apart that causes or effects lie between; by when lines were written."""
     lines: dict[str, list[Times]] = {clock: [*times] for clock, times in steady.items()}
-    for moment in moments:
-        lines.setdefault(moment.clock, []).extend(stamps(moment))
+    for clock, time in written:
+        lines.setdefault(clock, []).append((time, time))
     for clock, told in sorted(_told(found).items()):
         between: dict[tuple[int, int], list[Times]] = {}
         for last, first in pauses(joined(lines.get(clock, ()))):

@@ -5,7 +5,7 @@ The lines of all partitions are looked at together. What is told of one partitio
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
@@ -39,17 +39,19 @@ def steady_in(moments: Iterable[Moment]) -> tuple[Steady, ...]:
     files: dict[tuple[str, str], list[Times]] = {}
     for moment in moments:
         if dated_lines(moment):
-            files.setdefault((moment.clock, moment.span.source), []).extend(stamps(moment))
+            told = files.setdefault((moment.clock, moment.span.source), [])
+            told.extend((time, time) for _, time in stamps([moment]))
     return tuple(
         Steady(clock=clock, source=source, first=first, last=last)
-        for (clock, source), told in files.items()
-        for first, last in _longest(joined(told))
+        for (clock, source), times in files.items()
+        for first, last in _longest(joined(times))
     )
 
 
-def stamps(moment: Moment) -> list[Times]:
-    """When a statement's lines were written: the first one of several that say the same, and the last one."""
-    return [(time, time) for time in (moment.time, moment.last_time) if time is not None]
+def stamps(moments: Iterable[Moment]) -> Iterator[tuple[str, int]]:
+    """By which clock and when lines were written: of several that say the same, the first one and the last."""
+    for moment in moments:
+        yield from ((moment.clock, time) for time in (moment.time, moment.last_time) if time is not None)
 
 
 def by_clock(told: Iterable[Steady]) -> Mapping[str, Sequence[Times]]:
