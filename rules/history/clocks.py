@@ -173,8 +173,9 @@ def _contradicted(most: Mapping[Pair, int]) -> set[str]:
 
 def _split(found: Iterable[Precedence], change: PerhapsSet) -> Iterator[Precedence]:
     """The same with two clocks for the one that may have been set; without what may be of either of them."""
-    yield Precedence(cause=change.clock, earlier=0, effect=_since(change.clock), later=change.by)
-    yield Precedence(cause=_since(change.clock), earlier=0, effect=change.clock, later=0)
+    # The two are one clock but for the step, so they do not drift apart.
+    yield Precedence(cause=change.clock, earlier=WANDER_MS, effect=_since(change.clock), later=change.by)
+    yield Precedence(cause=_since(change.clock), earlier=WANDER_MS, effect=change.clock, later=0)
     for each in found:
         cause = _side(each.cause, each.earlier, change)
         effect = _side(each.effect, each.later, change)

@@ -3,15 +3,16 @@
 A broker takes a role while it serves the order to take it. It answers nobody in an epoch before it leads in it, and
 takes no request of an older epoch when it has left that one. Nor does it when it has loaded a log and has no role yet.
 It takes a role with the log that it has loaded, unless it tells of a cut. It knows each state before it makes the next.
+A process that has loaded a log takes its first role of it after that, and serves nobody until then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rules.history.falling_times import LEAST_MS
 from rules.history.moments import DISTURBED, ROLE_KINDS, Moment, accepted, agreed, gives_role, ordered
-from rules.history.rotated import log_of
+from rules.history.rotated import FileOrder, log_of
 from rules.history.statements import Fetched, LogEvent, PartitionState, Role, RoleTaken
 
 
@@ -34,18 +35,28 @@ def _between_deletions(own: Sequence[Moment]) -> Iterator[Sequence[Moment]]:
 def _disagree(own: Sequence[Moment]) -> bool:
     roles = _first_roles(own)
     found = (*_against_orders(own, roles), *_against_requests(own, roles), *_without_role(own), *_states_fall(own))
-    return _shorter_than_loaded(own) or any(late > LEAST_MS for late in found)
+    return _shorter_than_loaded(own) or _loaded_amid_a_life(own) or any(late > LEAST_MS for late in found)
+
+
+def _as_written(own: Iterable[Moment]) -> list[Moment]:
+    """The lines of each log in their order, whatever files it is cut into."""
+    told = [*own]
+    files = FileOrder((m.span.source, m.time) for m in told)
+    return sorted(told, key=lambda m: (files.place(m.span.source), m.span.start))
 
 
 def _first_roles(own: Sequence[Moment]) -> Sequence[RoleTaken]:
-    """Roles, in the order of their lines, that were surely not taken before: their log shows an older one."""
+    """Roles, in the order of their lines, that were surely not taken before: they or their log show an older one."""
     newest: dict[str, int] = {}
     found: list[RoleTaken] = []
-    for line in sorted((m for m in own if isinstance(m, RoleTaken)), key=lambda m: (m.span.source, m.span.start)):
-        log = log_of(line.span.source)
-        if line.epoch is not None and not line.doubtful and line.epoch > newest.get(log, line.epoch):
+    for line in _as_written(own):
+        if not isinstance(line, RoleTaken):
+            continue
+        log, epoch = log_of(line.span.source), -1 if line.epoch is None else line.epoch
+        older = epoch if line.former is None else line.former
+        if not line.doubtful and epoch > min(older, newest.get(log, epoch)):
             found.append(line)
-        newest[log] = max(-1 if line.epoch is None else line.epoch, newest.get(log, -1))
+        newest[log] = max(epoch, newest.get(log, -1))
     return found
 
 
@@ -84,23 +95,30 @@ def _against_requests(own: Sequence[Moment], roles: Sequence[RoleTaken]) -> Iter
 
 
 def _without_role(own: Sequence[Moment]) -> Iterator[int]:
-    """By how much a fetch came in after its broker had loaded the log, which had a role before and none since."""
-    has_role, loaded = False, None
+    """By how much a request was taken in after its broker had loaded the log and before it had a role since.
+
+    It had none where it had one before and takes no other, or where the next one is the first of its process.
+    """
+    has_role, loaded, served = False, None, None
     for m in ordered(own):
         if gives_role(m):
-            has_role, loaded = True, None
-        elif m.kind == "log-loaded" and has_role:
-            loaded = m.time
+            if served is not None and m.time is not None and isinstance(m, RoleTaken) and m.fresh:
+                yield m.time - served
+            has_role, loaded, served = True, None, None
+        elif m.kind == "log-loaded" or (m.kind == "log-created" and not has_role):
+            loaded, served = m.time, None
         elif loaded is not None and isinstance(m, Fetched) and agreed(m):
             came = m.arrived if m.taken_in is None else m.taken_in
-            yield 0 if came is None else came - loaded
+            if came is not None and came > loaded:
+                served = came if served is None else served
+                yield came - loaded if has_role else 0
 
 
 def _states_fall(own: Sequence[Moment]) -> Iterator[int]:
     """By how much one log tells a state later than another log a newer one: each state that its log tells first."""
     newest: dict[str, int] = {}
     told: list[tuple[int, int]] = []
-    for m in sorted(own, key=lambda m: (m.span.source, m.span.start)):
+    for m in _as_written(own):
         state, log = m.partition_epoch if isinstance(m, Role) else None, log_of(m.span.source)
         if state is None or m.broker != m.witness or m.time is None or m.kind == "leadership":
             continue
@@ -118,15 +136,37 @@ def _states_fall(own: Sequence[Moment]) -> Iterator[int]:
 
 
 def _shorter_than_loaded(own: Sequence[Moment]) -> bool:
-    """Whether a role is taken in one log with less than another says was loaded, and no cut is told between them."""
-    loaded: LogEvent | None = None
+    """Whether a role is taken in one log with less than another says was loaded, or left by a cut since."""
+    end, log = None, ""
     for m in ordered(own):
         if isinstance(m, LogEvent) and m.kind == "log-loaded":
-            loaded = m
+            end, log = m.end_offset, log_of(m.span.source)
+        elif m.kind == "truncated" and end is not None and m.offset is not None:
+            end = min(end, m.offset)
         elif m.kind in DISTURBED or m.kind == "log-deleted":
-            loaded = None
-        elif isinstance(m, RoleTaken) and loaded is not None and m.offset is not None and not m.doubtful:
-            if m.offset < (loaded.end_offset or 0) and log_of(m.span.source) != log_of(loaded.span.source):
+            end = None
+        elif isinstance(m, RoleTaken) and end is not None and m.offset is not None and not m.doubtful:
+            if m.offset < end and log_of(m.span.source) != log:
                 return True
-            loaded = None
+            end = None
     return False
+
+
+def _loaded_amid_a_life(own: Sequence[Moment]) -> bool:
+    """Whether a process that has a role loads the log, or takes its first one before it has.
+
+    A log that is made beside the loading is another one, on another disk.
+    """
+    made = [m.time for m in own if m.kind == "log-created" and m.time is not None]
+    had_role, loaded, unloaded = False, False, False
+    for m in ordered(own):
+        if isinstance(m, RoleTaken) and not m.doubtful:
+            if loaded and had_role and m.former is not None:
+                return True
+            unloaded = unloaded or (had_role and m.fresh and not loaded)
+            had_role, loaded = True, False
+        elif gives_role(m):
+            loaded = False
+        elif m.kind == "log-loaded" and m.time is not None:
+            loaded = not any(abs(m.time - time) <= LEAST_MS for time in made)
+    return unloaded and loaded
