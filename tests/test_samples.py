@@ -13,6 +13,7 @@ from auditor.report.json import document
 from rules.finding import Severity
 from tests.lab.effort import fast_if
 from tests.lab.expected_from_truth import cases, expected
+from tests.lab.recorded_damage import damaged_files
 from tests.lab.sample_reports import is_short, report_on
 
 CASES = cases()
@@ -71,6 +72,13 @@ def test_a_case_yields_nothing_bad_beside_that(case: Path) -> None:
         assert finding["rule"] not in banned, finding["message"]
         if finding["rule"] not in called_for | told_with_them:
             assert Severity[finding["severity"].upper()] <= limit, finding["message"]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_files_that_a_truth_calls_damaged_are_there(case: Path) -> None:
+    for source, kinds in damaged_files(case.name).items():
+        assert (case / "dump" / source).is_file()
+        assert kinds
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
