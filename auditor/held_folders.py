@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +23,8 @@ Place = tuple[str | None, str | None, int | None]
 """A log dir, and a partition in it."""
 READ_TO_ITS_END: Final = 64 << 10
 """A last segment of this size is read where no file's name tells the log end."""
+Batch = tuple[int | None, int, int, int]
+"""What every replica has of a batch: its first offset, leader epoch, size and checksum."""
 TAIL_BYTES: Final = 4096
 
 
@@ -49,15 +52,23 @@ def held_otherwise(
     def tail_of(folder: HeldFolder) -> bytes:
         return _tail(root, logs[folder])
 
-    return exchanged(seen, end_of, tail_of), tuple(_loose(seen))
+    @cache
+    def ending_of(folder: HeldFolder) -> frozenset[Batch]:
+        return _last_batches(root, logs[folder])
+
+    return exchanged(seen, end_of, tail_of), tuple(_loose(seen, ending_of))
 
 
-def _loose(folders: Sequence[HeldFolder]) -> Iterator[LooseFolder]:
+def _loose(folders: Sequence[HeldFolder], ending_of: Callable[[HeldFolder], frozenset[Batch]]) -> Iterator[LooseFolder]:
+    """The folders that neither begin as another one of their partition does, nor have one of its last batches."""
     by_place: dict[Partition, list[HeldFolder]] = {}
     for folder in folders:
         by_place.setdefault(folder.of, []).append(folder)
     for folder in folders:
-        if not any(folder.alike(peer) for peer in by_place[folder.of] if peer is not folder):
+        peers = [peer for peer in by_place[folder.of] if peer is not folder]
+        if not any(folder.alike(peer) for peer in peers) and ending_of(folder).isdisjoint(
+            batch for peer in peers for batch in ending_of(peer)
+        ):
             yield LooseFolder(
                 of=folder.of, broker=folder.broker, path=folder.path, end=folder.end, told_end=folder.told_end
             )
@@ -149,6 +160,17 @@ def _tail(root: Path, files: _Files) -> bytes:
     place = locate(root, last.origin.source)
     tail = place if isinstance(place, FileFault) else read_at(place, max(0, last.size - TAIL_BYTES), TAIL_BYTES)
     return b"" if isinstance(tail, FileFault) else tail
+
+
+def _last_batches(root: Path, files: _Files) -> frozenset[Batch]:
+    """The batches of a last segment that is small; of a large one none is read."""
+    last = files.segments[max(files.segments)]
+    place = locate(root, last.origin.source)
+    if isinstance(place, FileFault) or (last.size or 0) > READ_TO_ITS_END:
+        return frozenset()
+    columns = ("base_offset", "leader_epoch", "size", "crc")
+    chunks = (chunk.headers.select(columns) for chunk in scan(place, last.origin, verify=False))
+    return frozenset(tuple(row.values()) for chunk in chunks for row in chunk.to_pylist())
 
 
 def _read_to_the_end(root: Path, files: _Files) -> int | None:

@@ -26,6 +26,7 @@ def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violati
     Proves
     ------
     Records that this replica knew to be committed are gone from it. They are lost unless another replica holds them.
+    Where the topic was deleted and made anew while the broker was away, they may be of its earlier life.
 
     Undecided when
     --------------
@@ -75,7 +76,9 @@ def _violation(cut: Cut, end: int) -> Violation:
             "high_watermark": cut.high_watermark,
             "leader": cut.leader,
             "epoch": cut.epoch,
-            "when": "",
+            "when": " The topic was made anew before, and this log was not. Its records may be of the earlier life."
+            if end <= cut.earlier_end
+            else "",
         },
         exhibits=(Exhibit(span=cut.moment.span, role="the cut"), *known),
     )
@@ -113,7 +116,6 @@ def _once_longer(replica: Replica, snapshot: OffsetClaim, copied: str) -> Undeci
 
 
 def _inferred(cut: InferredCut, watermark: OffsetClaim) -> Violation:
-    shown = (cut.span, cut.left), (watermark.span, "the high watermark on disk")
     return Violation(
         brokers=cut.brokers,
         start_offset=cut.offset,
@@ -132,12 +134,11 @@ def _inferred(cut: InferredCut, watermark: OffsetClaim) -> Violation:
             "before": cut.before,
             "when": f" No log tells of it. {sentences(cut.because)} It was cut after {cut.after} and before {cut.before}.",
         },
-        exhibits=tuple(Exhibit(span=span, role=role) for span, role in shown),
+        exhibits=(Exhibit(span=cut.span, role=cut.left), Exhibit(span=watermark.span, role="the high watermark on disk")),
     )
 
 
 def _untold(cut: InferredCut) -> Undecided:
-    """Whether the high watermark stood above the cut is open."""
     return Undecided(
         reason=f"{cut.words}. {sentences(cut.because).removesuffix('.')}",
         missing=cut.told_by,

@@ -43,6 +43,8 @@ class Chronicle:
 
     moments: tuple[Moment, ...] = ()
     """Every statement, in the term in which it was learnt."""
+    not_made: frozenset[int] = frozenset()
+    """Brokers whose logs may be of an earlier life of the topic: nothing tells that they were made in this one."""
 
     @cached_property
     def leaders(self) -> Mapping[int, int]:
@@ -148,7 +150,7 @@ class Chronicle:
     @cached_property
     def cuts(self) -> tuple[Cut, ...]:
         """Every truncation that a broker logged and that removed something or may have."""
-        return tuple(cuts(self.moments))
+        return tuple(cuts(self.moments, self.not_made))
 
     @cached_property
     def proofs(self) -> tuple[Committed, ...]:

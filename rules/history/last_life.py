@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rules.history.moments import ROLE_KINDS, Moment, in_sync, ordered
+from rules.history.moments import ROLE_KINDS, Moment, held_up_to, in_sync, ordered
 
 TIMELESS: Final = ("trace-begins", "described")
 """What is told of a log as a whole, or without a time of its own."""
@@ -42,6 +42,21 @@ def deleted_before(moments: Sequence[Moment], last_life: Sequence[Moment]) -> fr
         elif moment.clock in made:
             again.append(moment)
     return gave_up(_dated(moments)) - gave_up(again)
+
+
+def not_made(moments: Sequence[Moment], last_life: Sequence[Moment]) -> frozenset[int]:
+    """The brokers whose logs may be of an earlier life: nothing tells that they were made in the last one.
+
+    Every life begins with empty logs. A broker that was away when the topic was deleted loads its old log again.
+    """
+    if len(last_life) == len(moments):
+        return frozenset()
+    held: dict[int, int] = {}
+    for moment in ordered(_dated(last_life)):
+        reached = held_up_to(moment)
+        if reached is not None and moment.broker is not None and moment.clock == f"broker {moment.broker}":
+            held.setdefault(moment.broker, reached)
+    return frozenset(broker for broker, reached in held.items() if reached > 0)
 
 
 def _dated(moments: Iterable[Moment]) -> list[Moment]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final, TypeGuard
 
@@ -33,6 +34,8 @@ class Cut:
     moment: LogCut
     known: Watermarked | None
     """The statement that told the high watermark."""
+    earlier_end: int = 0
+    """Records below it may have been of an earlier life of the topic: its broker came back with that log."""
 
     @property
     def committed_end(self) -> int | None:
@@ -41,14 +44,23 @@ class Cut:
         ends = [end for end in (self.high_watermark, self.log_end_offset) if end is not None]
         return min(ends) if self.high_watermark is not None and min(ends) > self.offset else None
 
+    @property
+    def of_this_life(self) -> int:
+        """From where on what it removed is sure to have been of the topic's last life."""
+        return max(self.offset, self.earlier_end)
 
-def cuts(moments: Sequence[Moment]) -> Iterator[Cut]:
-    """Every truncation that removed something or may have, broker by broker in the order of its log."""
+
+def cuts(moments: Sequence[Moment], not_made: AbstractSet[int] = frozenset()) -> Iterator[Cut]:
+    """Every truncation that removed something or may have, broker by broker in the order of its log.
+
+    Of brokers whose logs were not made in the topic's last life, all that they held at first may be of an earlier one.
+    """
     if not any(moment.kind == "truncated" for moment in moments):
         return
     end: dict[str, int | None] = {}
     known: dict[str, Watermarked] = {}
     role: dict[str, Role] = {}
+    earlier: dict[str, int] = {}
     started: set[str] = set()
     """Clocks of brokers that were started again, and tell no role since: in which one they cut is not known."""
     for moment in moments:
@@ -66,6 +78,8 @@ def cuts(moments: Sequence[Moment]) -> Iterator[Cut]:
             started.discard(moment.clock)
         told = log_end(moment)
         end[moment.clock] = told if told is not None else end.get(moment.clock)
+        if told is not None and moment.broker in not_made:
+            earlier.setdefault(moment.clock, told)
         if moment.kind == "log-loaded":
             known.pop(moment.clock, None)
             started.add(moment.clock)
@@ -73,8 +87,9 @@ def cuts(moments: Sequence[Moment]) -> Iterator[Cut]:
             known[moment.clock] = moment
         if moment.kind == "truncated" and moment.offset is not None:
             taken = None if moment.clock in started else role.get(moment.clock)
-            yield _cut(moment, end.get(moment.clock), known.get(moment.clock), taken)
-            end[moment.clock] = moment.offset
+            before = earlier.get(moment.clock, 0)
+            yield _cut(moment, (end.get(moment.clock), before), known.get(moment.clock), taken)
+            end[moment.clock], earlier[moment.clock] = moment.offset, min(before, moment.offset)
             known.pop(moment.clock, None)
 
 
@@ -108,7 +123,8 @@ def _lower(known: Mapping[str, Watermarked], moment: Watermarked) -> bool:
     return (before.high_watermark or 0) > (moment.high_watermark or 0)
 
 
-def _cut(moment: LogCut, end: int | None, known: Watermarked | None, role: Role | None) -> Cut:
+def _cut(moment: LogCut, ends: tuple[int | None, int], known: Watermarked | None, role: Role | None) -> Cut:
+    end, earlier = ends
     return Cut(
         broker=-1 if moment.broker is None else moment.broker,
         offset=-1 if moment.offset is None else moment.offset,
@@ -119,4 +135,5 @@ def _cut(moment: LogCut, end: int | None, known: Watermarked | None, role: Role 
         former_epoch=role.term if role else None,
         moment=moment,
         known=known,
+        earlier_end=earlier,
     )

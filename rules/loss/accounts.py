@@ -84,7 +84,7 @@ def committed_end_of(evidence: PartitionEvidence, part: LeftOut, *, again: bool)
 def _known_by_a_cut(evidence: PartitionEvidence, part: LeftOut) -> int:
     """How far a replica that cut the records knew them to be committed."""
     cuts = (c for c in evidence.chronicle.cuts if c.former_epoch is not None and c.former_epoch < part.next_epoch)
-    own = (c for c in cuts if c.offset <= part.start < (c.log_end_offset or 0))
+    own = (c for c in cuts if c.of_this_life <= part.start < (c.log_end_offset or 0))
     return min(part.end, max((c.high_watermark or 0 for c in own), default=0))
 
 

@@ -199,7 +199,7 @@ def _by_cuts(evidence: PartitionEvidence) -> Iterator[LeftOut]:
         if term is None or term < 0 or cut.epoch is None or end is None:
             continue
         for wrote, start in (*_written_in(evidence, cut, term), (None, cut.offset)):
-            epoch, low = term if wrote is None else wrote, max(start, cut.offset)
+            epoch, low = term if wrote is None else wrote, max(start, cut.of_this_life)
             if low < end:
                 yield LeftOut(
                     epoch=epoch,

@@ -29,7 +29,7 @@ from rules.facts.read_again import UnreadFile
 from rules.facts.stretch import LogFacts
 from rules.history.falling_times import Falls, TimesFall
 from rules.history.gaps import TraceGap
-from rules.history.last_life import deleted_before, gave_up, left_behind
+from rules.history.last_life import deleted_before, gave_up, left_behind, not_made
 from rules.history.loads import of_one_folder
 from rules.history.moments import Moment
 from rules.history.repetitions import collapse, once
@@ -212,7 +212,7 @@ def assemble(
     replicas = foreign.put_aside(replicas)
     own = of_incarnation(told, replicas)
     beside = {r.broker for r in replicas if r.state in ("deleted", "stray")} | gave_up(told)
-    chronicle = Chronicle(in_terms(tuple(collapse(of_one_folder(own, beside)))))
+    chronicle = Chronicle(in_terms(tuple(collapse(of_one_folder(own, beside)))), not_made(told, own))
     compacted = is_compacted(first.topic, here, surroundings.settings)
     strange = belied(replicas, chronicle, surroundings.loose, epochs_of, compacted=compacted)
     foreign = replace(foreign, belied=strange)
@@ -221,7 +221,7 @@ def assemble(
         cluster_id=surroundings.cluster_id,
         topic=first.topic,
         partition=first.partition,
-        replicas=with_lives(replicas, left_behind(told, own), deleted_before(told, own)),
+        replicas=with_lives(replicas, left_behind(told, own), deleted_before(told, own), chronicle.not_made),
         foreign=foreign,
         level=surroundings.level,
         versions=surroundings.versions,

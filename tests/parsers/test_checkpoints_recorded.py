@@ -6,7 +6,6 @@ Of a file that was damaged on purpose the refusal is just the one that its truth
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from auditor.report.model import AuditReport
+from auditor.report.unbilled import unbilled
 from parsers.writers.segments import Record, batch_bytes
 from rules.finding import Severity
-from rules.history.last_life import deleted_before, left_behind, of_the_last_life
+from rules.history.last_life import deleted_before, left_behind, not_made, of_the_last_life
+from rules.loss.unbilled import EARLIER_LIFE
 from rules.sketch.moments import read_event
+from tests.auditor.dumps_at_hand import audited
+from tests.lab.recorded_damage import SAMPLES
+from tests.lab.sample_reports import report_on
 from tests.replaced import replace
 from tests.rules.broken_dumps import Batch, Yard
 
+RECORDED = SAMPLES / "lives_without_ids"
+SHARED_FROM = 1554
+"""Where in broker 2's log of topic `starts` the batch at offset 40 begins, which both brokers hold."""
 BEFORE, SINCE = 1_795_341_012_000, 1_795_341_042_000
 
 MADE = """\
@@ -111,6 +121,47 @@ def test_who_is_named_in_the_last_life_was_not_left_behind(goes_on: str, behind:
 def test_a_log_was_given_up_before_the_last_life(goes_on: str, before: set[int]) -> None:
     told = [read_event(line) for line in f"t1 leads 1 epoch 0 at 0 hw 0\n{goes_on}".splitlines()]
     assert deleted_before(told, of_the_last_life(told)) == before
+
+
+@pytest.mark.parametrize(
+    ("goes_on", "may_be_older"),
+    [
+        ("t8 loads 2 at 4\nt9 follows 2 epoch 0 at 4 hw 4", {2}),
+        ("t8 begins 2\nt9 loads 2 at 4", set()),
+        ("t8 follows 2 epoch 0 at 0 hw 0\nt9 loads 2 at 4", set()),
+    ],
+)
+def test_a_log_not_made_in_the_last_life_may_be_of_an_earlier_one(goes_on: str, may_be_older: set[int]) -> None:
+    begun = "t1 leads 1 epoch 0 at 0 hw 0\nt1 follows 2 epoch 0 at 0 hw 0\nt5 deletes 1\nt6 begins 1\n"
+    told = [read_event(line) for line in f"{begun}t7 leads 1 epoch 0 at 0 hw 0\n{goes_on}".splitlines()]
+    assert not_made(told, of_the_last_life(told)) == may_be_older
+    assert not_made(told, told) == set()
+
+
+def test_what_was_cut_from_a_log_of_an_earlier_life_stands_in_no_bill() -> None:
+    """Broker 2 was away when the topic was deleted and made anew, and came back with its log of 63 records."""
+    report = report_on(RECORDED)
+    (cut,) = (finding for finding in report.violations if finding.rule == "TRUNC001")
+    assert (cut.topic, cut.start_offset, cut.end_offset) == ("same", 40, 63)
+    assert cut.message.endswith("Its records may be of the earlier life.")
+    assert [loss for history in report.histories for loss in history.losses] == []
+    ((history, gone),) = unbilled(report)
+    assert (history.topic, gone.start_offset, gone.end_offset, gone.because) == ("same", 40, 63, EARLIER_LIFE)
+
+
+def test_a_log_that_shares_its_last_batches_with_another_is_in_its_folder(tmp_path: Path) -> None:
+    """Without them another partition's log may lie in the folder: epoch 2 begins elsewhere than it was opened."""
+    assert ("LOG003", "violated") in said_of_starts(report_on(RECORDED))
+    dump = shutil.copytree(RECORDED / "dump", tmp_path / "dump")
+    log = dump / "broker-2/data/starts-0/00000000000000000000.log"
+    log.write_bytes(log.read_bytes()[:SHARED_FROM])
+    told = said_of_starts(audited(dump))
+    assert ("LOG007", "undecided") in told
+    assert "LOG003" not in {rule for rule, _ in told}
+
+
+def said_of_starts(report: AuditReport) -> set[tuple[str, str]]:
+    return {(finding.rule, finding.verdict) for finding in report.findings if finding.topic == "starts"}
 
 
 FOLDER = ".24563d40234a483abf46d3086ce10e96-delete"
