@@ -17,7 +17,7 @@ NOT_RECORDED: Final[dict[str, frozenset[str]]] = {
     "A disk, a restored file or a crashed machine must be at fault. A recording would be the same change of bytes.": (
         frozenset({
             "EPOCH004", "EPOCH009", "HW001", "HW005", "IDX003", "LEO002",
-            "LOG004", "LOG007", "LOG008", "META001", "SEG002", "SEG003",
+            "LOG004", "LOG007", "LOG008", "SEG002", "SEG003",
             "SEG004", "SEG006", "SEG007", "SEG008",
         })
     ),
