@@ -16,14 +16,12 @@ MUTANTS: Final[tuple[Mutant, ...]] = tuple(
 NOT_RECORDED: Final[dict[str, frozenset[str]]] = {
     "A disk, a restored file or a crashed machine must be at fault. A recording would be the same change of bytes.": (
         frozenset({
-            "EPOCH004", "EPOCH009", "HW001", "HW005", "IDX003",             "LOG004", "LOG007", "LOG008", "SEG002", "SEG003",
-            "SEG004", "SEG006", "SEG007", "SEG008",
-        })
+            "EPOCH004", "HW005",             "LOG004", "LOG007",             "SEG004", "SEG006", "SEG007",         })
     ),
     "A broker, a controller or a client must break Kafka's rules, and no release does so on demand.": (
         frozenset({
             "EPOCH006", "EPOCH008", "HW002", "HW003", "HW004", "HW006",
-            "ISR001", "ISR002", "LEAD003", "LEAD004", "LEAD005", "TRUNC006", "TXN002", "TXN004",
+            "ISR002", "LEAD003", "LEAD004", "LEAD005", "TRUNC006", "TXN002", "TXN004",
         })
     ),
 }  # fmt: skip
