@@ -55,7 +55,7 @@ def reconciliations(evidence: PartitionEvidence) -> Iterator[Reconciliation]:
         places[id(moment)] = len(own)
         own.append(moment)
     leaders = evidence.chronicle.leaders
-    for cut in cuts(told):
+    for cut in cuts(told, evidence.chronicle.not_made):
         if cut.log_end_offset:
             own, place = by_clock[cut.moment.clock], places[id(cut.moment)]
             decision = decided_by(own, place)
@@ -176,13 +176,17 @@ def _inferred(evidence: PartitionEvidence, cut: InferredCut) -> Counterfactual |
 
 
 def table_of(evidence: PartitionEvidence, done: Reconciliation) -> Counterfactual | None:
-    """The table of one reconciliation; None where one of the two logs is not in the dump whole, or not as far back."""
+    """The table of one reconciliation; None where one of the two logs is not in the dump whole, or not as far back.
+
+    None too where the follower came with a log of an earlier life of the topic: what its leader answered by the epochs
+    of this life depends on how far that one's log went then, and no disk tells it.
+    """
     held = {replica.broker: replica for replica in evidence.current}
     follower, leader = held.get(done.cut.broker), held.get(-1 if done.leader is None else done.leader)
     # What a leader has deleted since would change its answers.
     if follower is None or leader is None or leader.log_start_offset > done.cut.offset:
         return None
-    if not (follower.end_kept and leader.end_kept):
+    if not (follower.end_kept and leader.end_kept) or done.cut.earlier_end:
         return None
     versions = {version.broker: version for version in evidence.versions}
     asking = _before(follower, versions.get(follower.broker), done)

@@ -36,6 +36,11 @@ REDONE = {
     "left_open": 0,
     "never_rejoined": 1,
     "recovery_quorum": 0,
+    "thawed_follower": 3,
+    "zookeeper_restored": 2,
+    **dict.fromkeys(
+        ("clients_astray", "controller_restored", "lives_without_ids", "power_cut", "restored_by_hand"), 0
+    ),
 }
 """Every recording, and how many of its reconciliations can be redone at the least: some tell of none."""
 

@@ -147,6 +147,8 @@ def test_what_was_cut_from_a_log_of_an_earlier_life_stands_in_no_bill() -> None:
     assert [loss for history in report.histories for loss in history.losses] == []
     ((history, gone),) = unbilled(report)
     assert (history.topic, gone.start_offset, gone.end_offset, gone.because) == ("same", 40, 63, EARLIER_LIFE)
+    # What its leader answered then is not told: no table of protocols redoes the cut.
+    assert [told.table.start_offset for told in report.counterfactuals if told.topic == "same"] == [0, 0]
 
 
 def test_a_log_that_shares_its_last_batches_with_another_is_in_its_folder(tmp_path: Path) -> None:
