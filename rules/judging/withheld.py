@@ -16,9 +16,9 @@ BY_EPOCH: Final = frozenset((BrokerEvent, EpochRequest, Fetch, IsrRequest, Produ
 """Statements that are put in order by leader epoch."""
 REASON: Final = "leader epochs fall back while the logs go on, so one number may mean two epochs"
 SET_BACK: Final = "which of its log lines came later is open"
-CONTRADICTED: Final = "causes and effects show that a clock was set among those of {}, so what came later is open"
+CONTRADICTED: Final = "the times that {} tell contradict each other, so what came later is open"
 DISAGREE: Final = "the logs of {} tell one role at times that cannot both be true, so which line came later is open"
-MISSING: Final = "a record of whether ZooKeeper or a clock was set back, and when"
+MISSING: Final = "a record of whether ZooKeeper, a metadata log or a clock was set back, and when"
 
 
 def without_order(

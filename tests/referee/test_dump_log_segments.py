@@ -12,6 +12,7 @@ import pytest
 from parsers.provenance import Origin
 from parsers.segment import scan
 from tests.lab.expected_from_truth import cases
+from tests.lab.recorded_damage import damage_of, damaged_files
 from tests.referee.maven import kafka_classpath, missing_tools, run_java
 
 pytestmark = [
@@ -19,6 +20,8 @@ pytestmark = [
     pytest.mark.skipif(bool(missing_tools()), reason=f"Kafka's code cannot be run here without {missing_tools()}"),
 ]
 NEWEST = "4.3.0"
+UNREADABLE = "damage"
+"""Bytes amid a file that are no batch, as zeros are."""
 FIELD = re.compile(r"(\w+): (\S+)")
 WORDS = {"true": 1, "false": 0}
 
@@ -32,7 +35,9 @@ def recorded_by(case: Path) -> str:
 
 
 def segments(case: Path) -> list[Path]:
-    return sorted(path for path in (case / "dump").glob("*/data/*/*.log") if path.stat().st_size)
+    """All that hold anything, but for those that were damaged so that Kafka's tool refuses the file."""
+    held = (path for path in (case / "dump").glob("*/data/*/*.log") if path.stat().st_size)
+    return sorted(path for path in held if UNREADABLE not in damage_of(path))
 
 
 def printed(case: Path, version: str) -> dict[str, list[dict[str, int]]]:
@@ -79,7 +84,6 @@ def row_of(line: str) -> dict[str, int]:
 
 def read(path: Path) -> Iterator[dict[str, int]]:
     for chunk in scan(path, Origin(source=path.name)):
-        assert chunk.refusals == ()
         for row in chunk.headers.to_pylist():
             yield {
                 **row,
@@ -107,6 +111,22 @@ def test_rows_equal_what_kafka_prints(case: Path, version: str) -> None:
         assert len(ours) == len(theirs), path
         for mine, kafkas in zip(ours, theirs, strict=True):
             assert {name: mine[name] for name in kafkas} == kafkas, f"{path} at {mine['position']}"
+
+
+REFUSED = [
+    pytest.param(case / "dump" / source, version, id=f"{case.name}-{version}")
+    for case in cases()
+    for source, kinds in damaged_files(case.name).items()
+    if UNREADABLE in kinds
+    for version in versions(case)
+]
+
+
+@pytest.mark.parametrize(("path", "version"), REFUSED)
+def test_kafka_refuses_the_file_in_which_we_read_on(path: Path, version: str) -> None:
+    with pytest.raises(RuntimeError, match="CorruptRecordException"):
+        run_java(kafka_classpath(version), main_class(version), "--files", str(path))
+    assert len([*read(path)]) > 1
 
 
 def test_the_judge_would_notice_a_difference(tmp_path: Path) -> None:
