@@ -11,9 +11,9 @@ from auditor.apply_policy import counted, outcome_of, weighed
 from auditor.config import AuditConfig
 from auditor.coverage import coverage_of
 from auditor.distinct import asked_once, distinct
+from auditor.engines.plan.folders_left import may_hold_replicas
 from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.units import ReadUnit
-from auditor.engines.plan.unread_copies import may_hold_replicas
 from auditor.exit_codes import ExitCode
 from auditor.report.model import (
     AuditReport,

@@ -8,7 +8,7 @@ import struct
 from collections.abc import Iterator
 from typing import Final
 
-from parsers.inventory.names import parse_file_name
+from parsers.inventory.file_names import parse_file_name
 from parsers.provenance import FileKind, Origin
 from parsers.records import decode_entry, header_of
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from auditor.config.files import text_of
+from auditor.config.small_files import text_of
 
 KEPT_LIMIT: Final = 256 << 20
 NO_REPORT: Final = "expected a report of --format json"

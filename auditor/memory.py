@@ -10,7 +10,7 @@ from pathlib import Path
 
 from auditor.archives import at_hand, is_readable_archive
 from auditor.config import ConfigError
-from auditor.config.files import text_of
+from auditor.config.small_files import text_of
 from auditor.dumps import DumpParts, gather
 from auditor.java import cache_dir
 from auditor.whole_files import whole_file

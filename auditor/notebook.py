@@ -19,8 +19,8 @@ from auditor.report.plain import plain
 from auditor.timeline import evidence_of
 from auditor.timeline.picture import page_of
 from auditor.timeline.text import name_of, timeline_text
+from auditor.timeline.told_times import written
 from auditor.timeline.window import Window, window_of
-from auditor.timeline.witness import written
 from parsers.spark import DumpTables as Tables
 from parsers.spark import open_dump as open_tables
 from rules.finding import Finding

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from auditor.config import AuditConfig
+from auditor.engines.plan.folders_left import unread_copies
 from auditor.engines.plan.units import ReadUnit
-from auditor.engines.plan.unread_copies import unread_copies
 from auditor.held_folders import held_otherwise
 from parsers.inventory import Inventory, ReplicaDir
 from rules.narrow.assemble import Surroundings

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from msgspec import structs
 
 from rules.evidence import BrokerVersion, Difference, PartitionEvidence, Replica
-from rules.protocol import replica as protocol
+from rules.protocol import replica_log as protocol
 from rules.protocol.truncation import RULES, RuleName, Truncation, end_offset_rule, rule_in_force
 from rules.protocol.versions import parse_kafka_version, parse_protocol_version
 from rules.unwritten.asking import Asked

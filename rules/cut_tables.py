@@ -27,7 +27,7 @@ from rules.evidence import (
 from rules.history.log_cuts import BY_HIGH_WATERMARK, cuts, decided_by
 from rules.history.moments import ROLE_KINDS
 from rules.history.statements import LogCut
-from rules.protocol import replica as protocol
+from rules.protocol import replica_log as protocol
 from rules.protocol.epochs import assign
 from rules.protocol.offsets import Epoch, Offset
 from rules.protocol.truncation import RULES

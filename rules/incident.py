@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from rules.chain import Step, chain
 from rules.event_title import TITLES, by_brokers, by_losses
 from rules.finding import NO_BEARING, Bearings, Change, Finding, Place, Severity, capital, place_of
+from rules.finding_chains import Step, chain
 from rules.loss.incurred import Loss
 from rules.protocol.steps import StepLimit
 

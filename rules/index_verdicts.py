@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import IndexKind
 from rules.evidence import METADATA_TOPIC, PartitionEvidence
-from rules.evidence.indexes import IndexJudgement, judged
+from rules.evidence.index_judgements import IndexJudgement, judged
 from rules.finding import Exhibit, Severity, Undecided, Violation
 
 SHOWN = 5

@@ -68,7 +68,7 @@ BILLED: Final = tuple(
 PAGE: Final = (
     "rules.rule", "rules.finding", WORDS, QUESTIONS, CHRONICLE, *BILLED, "rules.protocol.**", "parsers.tables",
 )  # fmt: skip
-NARROW: Final = ("rules.narrow.**", "rules.zoom.compare")
+NARROW: Final = ("rules.narrow.**", "rules.zoom.unequal_buckets")
 SKETCH: Final = ("rules.sketch.**",)
 COMMAND_LINE: Final = ("auditor.cli.**",)
 
@@ -904,7 +904,7 @@ REFUSED: Final = (
     (parsers_and_rules_are_pure, "rules/judge.py", "open('x')", "no I/O"),
     (parsers_and_rules_are_pure, "parsers/files.py", "import os\nos.environ['X']", "reads os.environ"),
     (parsers_and_rules_are_pure, "parsers/files.py", "import datetime\ndatetime.datetime.now()", "clock"),
-    (loops_of_rules_are_bounded, "rules/chain.py", "while x:\n    x = f(x)", "without a StepLimit"),
+    (loops_of_rules_are_bounded, "rules/finding_chains.py", "while x:\n    x = f(x)", "without a StepLimit"),
     (rules_say_no_any, "rules/judge.py", "from typing import Any", "imports Any"),
     (functions_are_short, "rules/judge.py", "def f() -> None:\n" + "    x = 1\n" * 70, "f has 71 lines"),
     (files_are_short, "rules/judge.py", "\n" * 301, "301 lines"),
@@ -915,7 +915,7 @@ REFUSED: Final = (
     (dataclasses_are_frozen, "rules/judge.py", "@dataclass(slots=True)\nclass A: ...", "without frozen"),
     (dataclasses_are_frozen, "rules/judge.py", "@dataclass(frozen=False)\nclass A: ...", "without frozen"),
     (structs_are_frozen, "rules/judge.py", "class A(Struct, kw_only=True): ...", "without frozen"),
-    (only_pages_name_rules, "rules/chain.py", "DEFECT = 'BUG001'", "knows BUG001"),
+    (only_pages_name_rules, "rules/finding_chains.py", "DEFECT = 'BUG001'", "knows BUG001"),
     (only_pages_name_rules, "auditor/report/json.py", "def f(x):\n    return x in ('A', 'SEG005')", "knows SEG005"),
     (names_say_something, "parsers/utils.py", "", "says utils"),
     (names_say_something, "rules/judge.py", "class EpochManager: ...", "says manager"),

@@ -11,7 +11,7 @@ from auditor.simulation.script_file import read_script
 from parsers.checkpoints import read_leader_epoch_checkpoint
 from parsers.provenance import Origin
 from rules.protocol.epochs import EpochStart, end_offset_for
-from rules.simulator.outcome import LINEUP, Outcome, compare, outcome
+from rules.simulator.run_outcome import LINEUP, Outcome, compare, outcome
 from rules.simulator.run_rows import ReplicaRow, Row, Run, run
 from tests.rules.textbook_goldens import TEXTBOOK, golden_of, scripts, text_of
 

@@ -15,8 +15,8 @@ from typing import Final
 
 from auditor.audit import audit
 from auditor.config import AuditConfig
-from auditor.simulation.dump import write_dump
 from auditor.simulation.script_file import read_script
+from auditor.simulation.written_dump import write_dump
 from rules.catalog import RULES
 from rules.simulator.run_rows import run
 from tests.lab.sample_reports import report_on

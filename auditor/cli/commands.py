@@ -187,7 +187,7 @@ def simulate(
     dump: SimulatedDump = None,
 ) -> None:
     """Run a script of the replication protocol and print what every replica held after each event."""
-    from auditor.simulation.simulate import simulate as simulated
+    from auditor.simulation.run_simulate import simulate as simulated
 
     say(
         simulated(
@@ -204,7 +204,7 @@ def simulate(
 @app.command(name="collect-script", epilog=COLLECTS, short_help="Print a script that collects a broker's evidence.")
 def collect_script() -> None:
     """Print a POSIX shell script that copies what a broker left, in the right order, with checksums and a manifest."""
-    from auditor.collection.script import script_text
+    from auditor.collection.printed_script import script_text
 
     say(script_text())
 

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from auditor.collection.arrival import refused_by_manifests
-from auditor.collection.script import script_text
+from auditor.collection.printed_script import script_text
 
 __all__ = ["refused_by_manifests", "script_text"]

@@ -17,7 +17,7 @@ from auditor.config.settings import (
     shortened,
 )
 from auditor.engines.told.broker_logs import layout_trouble
-from auditor.engines.told.zones import owner_and_value, zone_named
+from auditor.engines.told.zoned_times import owner_and_value, zone_named
 from parsers.provenance import broker_id
 from rules.finding import Severity
 from rules.protocol.versions import parse_kafka_version, parse_protocol_version

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from auditor.config.error import ConfigError
-from auditor.config.files import yaml_of
 from auditor.config.policy_file import SECTIONS, read_policy
 from auditor.config.settings import SETTINGS, AuditConfig, as_flag
+from auditor.config.small_files import yaml_of
 
 PREFIX: Final = "TIDEMARK_"
 CONFIG_VARIABLE: Final = f"{PREFIX}CONFIG"

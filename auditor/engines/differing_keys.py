@@ -14,7 +14,7 @@ from parsers.records import BATCH_LIMIT, decode_entry, keyed_batch
 from parsers.segment import SegmentChunk, scan
 from parsers.tables import RecordRow
 from rules.evidence import Replica, SegmentFile
-from rules.narrow.keys import KeyLedger, KeyRow, LastRecords
+from rules.narrow.last_of_keys import KeyLedger, KeyRow, LastRecords
 
 LEFTOVER_BYTES: Final = 1 << 30
 """Of segments of one replica that wait for their removal: a broker removes them within a minute."""

@@ -15,7 +15,7 @@ from rules.facts.indexes import NO_INDEXES, IndexFacts
 from rules.facts.stretch import LogFacts
 from rules.history.moments import Moment
 from rules.narrow.assemble import DirectoryFacts, Fact, RootClaims
-from rules.replicas.groups import GroupCommit
+from rules.replicas.commits_of_groups import GroupCommit
 
 
 def with_its_topic(named: Named) -> Moment:

@@ -11,7 +11,7 @@ from parsers.provenance import Origin, Span
 from parsers.records import BATCH_LIMIT, decode_entry, keyed_batch
 from parsers.segment import SegmentChunk
 from rules.evidence import PartitionEvidence, Replica, SegmentFile
-from rules.narrow.placing import Kind, PlacingLedger
+from rules.narrow.key_tallies import Kind, PlacingLedger
 from rules.protocol.topics import COMPACTED_TOPICS, METADATA_TOPIC
 from rules.replicas.keyless import KeylessBatch
 from rules.replicas.placing import KeysPlaced

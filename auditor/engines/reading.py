@@ -19,7 +19,7 @@ from auditor.engines.plan.units import LOG_KINDS, OF_COORDINATORS, TOLD_KINDS, R
 from auditor.engines.told.coordinator_states import read_transactions
 from auditor.engines.told.group_commits import read_groups
 from auditor.engines.told.log_statements import read_logs, read_trace
-from auditor.engines.told.remote_segments import read_remote_segments
+from auditor.engines.told.remote_copies import read_remote_segments
 from auditor.engines.told.texts import read_texts
 from auditor.engines.uncollected import uncollected
 from parsers.checkpoints import (
@@ -273,7 +273,7 @@ def _read_checkpoint(unit: ReadUnit, piece: Piece) -> tuple[Sequence[OffsetCheck
 
 def _read_told(unit: ReadUnit) -> Iterable[Fact]:
     """Few dumps have what people brought along: what reads it is loaded for those."""
-    from auditor.engines.told.transcripts import read_told
+    from auditor.engines.told.transcribed import read_told
 
     return read_told(unit)
 

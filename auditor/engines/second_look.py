@@ -18,7 +18,7 @@ from parsers.provenance import Origin
 from parsers.segment import SegmentChunk, scan
 from rules.evidence import PartitionEvidence, Replica, SegmentFile
 from rules.narrow.surviving_keys import KeyedReplica, keyed, replicas_to_key
-from rules.zoom.compare import replica_key
+from rules.zoom.unequal_buckets import replica_key
 
 
 class Taker(Protocol):

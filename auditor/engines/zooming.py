@@ -22,7 +22,7 @@ from parsers.tables import RecordRow
 from rules.evidence import PartitionEvidence, Replica, SegmentFile
 from rules.facts.read_again import UNTOLD, BatchMark, RecordMark, UnreadFile, Writing, Zoom
 from rules.facts.stretch import UNOPENED
-from rules.zoom.compare import ReplicaKey, ZoomRequest, replica_key, to_decode, wanted
+from rules.zoom.unequal_buckets import ReplicaKey, ZoomRequest, replica_key, to_decode, wanted
 
 BATCHES_KEPT: Final = 200_000
 BATCHES_DECODED: Final = 50_000

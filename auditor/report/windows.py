@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rules.finding import Finding, Place
-from rules.sketch.draw import MARGIN
+from rules.sketch.drawn_window import MARGIN
 
 
 def windows_of(findings: Sequence[Finding]) -> dict[str, str]:

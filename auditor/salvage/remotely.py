@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from auditor.salvage.sources import Lost, losses_told
+from auditor.salvage.copies_of_lost import Lost, losses_told
 from rules.finding import offsets_told
 
 

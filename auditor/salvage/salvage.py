@@ -16,9 +16,7 @@ from auditor.memory import Remembered, recall, reopened
 from auditor.outlet import require_place
 from auditor.report.plain import plain
 from auditor.report.sheet import counted
-from auditor.salvage.record_fates import Fate, Markers, fate_of, markers_of
-from auditor.salvage.remotely import kept_remotely
-from auditor.salvage.sources import (
+from auditor.salvage.copies_of_lost import (
     Lost,
     LostBatch,
     held_again,
@@ -30,12 +28,14 @@ from auditor.salvage.sources import (
     why_none,
     written_first,
 )
+from auditor.salvage.record_fates import Fate, Markers, fate_of, markers_of
+from auditor.salvage.remotely import kept_remotely
 from auditor.show import find_finding
 from auditor.whole_files import whole_file
 from parsers.files import FileFault, is_inside, locate, read_exactly
 from parsers.provenance import Origin, Span
 from parsers.records import BATCH_LIMIT
-from parsers.records.contents import RecordContent, decode_contents
+from parsers.records.record_contents import RecordContent, decode_contents
 from parsers.tables import Refusal
 from rules.finding import offsets_told
 from rules.loss.survivors import Survivor

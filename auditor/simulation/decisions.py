@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from auditor.simulation.journal_rows import FIRST_TIMESTAMP
-from auditor.simulation.place import TOPIC, TOPIC_ID
+from auditor.simulation.writing_place import TOPIC, TOPIC_ID
 from parsers.tables.metadata import NO_LEADER, MetadataChange, replica_ids
 from parsers.writers.checkpoints import epoch_lines, write_partition_metadata, write_static_quorum_state
 from parsers.writers.metadata_log import (

@@ -7,7 +7,9 @@ from typing import ClassVar, Final
 
 from msgspec.structs import replace
 
-from auditor.simulation.place import (
+from auditor.simulation.printed_lines import created_rows, event_rows
+from auditor.simulation.printed_requests import FetchSessions, RequestRow, request_rows
+from auditor.simulation.writing_place import (
     CLUSTER,
     CONTROLLER,
     STATE_CHANGE,
@@ -18,8 +20,6 @@ from auditor.simulation.place import (
     blank,
     ids,
 )
-from auditor.simulation.printed_lines import created_rows, event_rows
-from auditor.simulation.printed_requests import FetchSessions, RequestRow, request_rows
 from parsers.tables import BrokerEvent
 from parsers.tables.metadata import NO_LEADER, MetadataChange, join_ids
 from rules.protocol.offsets import BrokerId

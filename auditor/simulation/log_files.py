@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import Path
 
 from auditor.simulation.journal_rows import Journal
-from auditor.simulation.place import CONTROLLER, StatementStamp
+from auditor.simulation.writing_place import CONTROLLER, StatementStamp
 from parsers.tables import BrokerEvent
 from parsers.writers.broker_log import event_line, start_lines
 from parsers.writers.request_log import request_line

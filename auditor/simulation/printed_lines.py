@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from auditor.simulation.place import STATE_CHANGE, TOPIC, TOPIC_ID, StatementStamp, ids
+from auditor.simulation.writing_place import STATE_CHANGE, TOPIC, TOPIC_ID, StatementStamp, ids
 from parsers.tables import BrokerEvent
 from rules.protocol.truncation import Exchange
 from rules.simulator import notes

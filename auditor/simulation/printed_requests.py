@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from auditor.simulation.place import CONTROLLER, TOPIC, TOPIC_ID, StatementStamp, blank, ids
+from auditor.simulation.writing_place import CONTROLLER, TOPIC, TOPIC_ID, StatementStamp, blank, ids
 from parsers.tables.metadata import NO_LEADER, join_ids
 from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, Produce, RequestEvent
 from rules.protocol.versions import protocol

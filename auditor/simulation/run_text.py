@@ -8,8 +8,8 @@ from typing import Final
 
 from auditor.report.plain import plain
 from rules.simulator.drawing import draw
-from rules.simulator.log import first_and_last, ranges
-from rules.simulator.outcome import Outcome
+from rules.simulator.log_changes import first_and_last, ranges
+from rules.simulator.run_outcome import Outcome
 from rules.simulator.run_rows import ReplicaRow, Row
 from rules.simulator.state import ProduceAnswer, ReconciledCut
 

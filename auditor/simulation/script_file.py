@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from auditor.config import ConfigError
-from auditor.config.files import yaml_of
+from auditor.config.small_files import yaml_of
 from rules.protocol.offsets import BrokerId, Epoch
 from rules.simulator.script import MOST_BROKERS, Script, ScriptError, read_events, require_known_brokers
 from rules.simulator.state import TopicSettings

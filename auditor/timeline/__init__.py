@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from auditor.timeline.draw import Excerpt, evidence_of, run_timeline, timeline
+from auditor.timeline.run_timeline import Excerpt, evidence_of, run_timeline, timeline
 
 __all__ = ["Excerpt", "evidence_of", "run_timeline", "timeline"]

@@ -10,7 +10,7 @@ from auditor.report.bill import sentence
 from auditor.report.plain import plain
 from auditor.report.sheet import table
 from auditor.timeline.legend import Sign, legend
-from auditor.timeline.witness import written
+from auditor.timeline.told_times import written
 from rules.loss.incurred import Loss
 from rules.protocol.watermarks import ExpectedHighWatermark
 from rules.replay.leading.tracks import NEVER, RemoteEndBounds

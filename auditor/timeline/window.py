@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, time
 from auditor.config import ConfigError
 from auditor.config.settings import shortened
 from rules.timeline.rows import Timeline
-from rules.timeline.stretch import touching
+from rules.timeline.rows_of_range import touching
 
 EXAMPLE = "2026-11-21T05:49:42"
 LONGEST_TIME = 15

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from parsers.checkpoints.checkpoint_files import (
+    OFFSET_CHECKPOINTS,
+    CheckpointState,
+    EpochCheckpoint,
+    read_leader_epoch_checkpoint,
+    read_offset_checkpoint,
+)
 from parsers.checkpoints.identity import (
     CleanShutdown,
     MetaProperties,
@@ -10,15 +17,8 @@ from parsers.checkpoints.identity import (
     read_meta_properties,
     read_partition_metadata,
 )
-from parsers.checkpoints.offsets import (
-    OFFSET_CHECKPOINTS,
-    CheckpointState,
-    EpochCheckpoint,
-    read_leader_epoch_checkpoint,
-    read_offset_checkpoint,
-)
 from parsers.checkpoints.properties import PropertiesFile, Property, read_properties, read_server_properties
-from parsers.checkpoints.quorum import QuorumState, read_quorum_state
+from parsers.checkpoints.quorum_state import QuorumState, read_quorum_state
 from parsers.checkpoints.snapshots import read_producer_snapshot
 
 __all__ = [

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from parsers.checkpoints.numbers import integer
+from parsers.checkpoints.decimals import integer
 
 JSON_LIMIT: Final = 1 << 20
 DEPTH_LIMIT: Final = 16

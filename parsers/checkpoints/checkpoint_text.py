@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 
 from msgspec import Struct
 
-from parsers.checkpoints.numbers import ENTRY_LIMIT, REFUSAL_LIMIT, integer
+from parsers.checkpoints.decimals import ENTRY_LIMIT, REFUSAL_LIMIT, integer
 from parsers.provenance import Origin
 from parsers.refusal import Parsed, refuse
 from parsers.tables import Refusal

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from parsers.checkpoints.bounded_json import read_object
 from parsers.checkpoints.checkpoint_text import split_lines
-from parsers.checkpoints.numbers import INT32_MAX, integer
+from parsers.checkpoints.decimals import INT32_MAX, integer
 from parsers.checkpoints.properties import PropertiesFile, read_properties
 from parsers.provenance import Origin, Span
 from parsers.refusal import refuse

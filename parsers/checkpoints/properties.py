@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from parsers.checkpoints.numbers import INT32_MAX, REFUSAL_LIMIT, integer
+from parsers.checkpoints.decimals import INT32_MAX, REFUSAL_LIMIT, integer
 from parsers.provenance import Origin, Span
 from parsers.refusal import Parsed, refuse
 from parsers.tables import BrokerSetting, Refusal

@@ -7,7 +7,7 @@ from typing import Final
 
 import google_crc32c
 
-from parsers.checkpoints.numbers import ENTRY_LIMIT
+from parsers.checkpoints.decimals import ENTRY_LIMIT
 from parsers.provenance import Origin
 from parsers.refusal import Parsed, refuse
 from parsers.tables import ProducerState, Refusal

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from parsers.dump_text.addressed_lines import DumpLine
 from parsers.dump_text.batch_rows import fits
 from parsers.dump_text.dumped_file import DumpedFile
-from parsers.dump_text.lines import DumpLine
 from parsers.dump_text.output import Output
 from parsers.provenance import Origin
 from parsers.tables import IndexEntry, IndexKind, ProducerState

@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
+from parsers.dump_text.addressed_lines import DumpLine
 from parsers.dump_text.batch_rows import batch_row
 from parsers.dump_text.dumped_file import DumpedFile
 from parsers.dump_text.grammar import control_type, shows_contents
 from parsers.dump_text.line_facts import BatchLine, PositionedLine, RecordLine
-from parsers.dump_text.lines import DumpLine
 from parsers.dump_text.output import Output, PrintedRecord
 from parsers.dump_text.record_groups import Group
 from parsers.provenance import Origin

@@ -10,8 +10,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from parsers.internal_topics.fields import Fields, record_key, tagged_uuid
-from parsers.internal_topics.memberships import raw_member
+from parsers.internal_topics.encodings import Fields, record_key, tagged_uuid
+from parsers.internal_topics.group_members import raw_member
 from parsers.internal_topics.record import InternalRecord, record_columns, refuse_record
 from parsers.provenance import Origin
 from parsers.tables import Refusal

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from parsers.internal_topics.fields import record_key
-from parsers.internal_topics.memberships import TELLING, GroupMembers, memberships
+from parsers.internal_topics.encodings import record_key
+from parsers.internal_topics.group_members import TELLING, GroupMembers, memberships
 from parsers.internal_topics.record import InternalRecord
 from parsers.provenance import Span
 from parsers.wire import Malformed

@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from parsers.internal_topics.record import InternalRecord
-from parsers.internal_topics.transactions import transaction_history
+from parsers.internal_topics.transaction_states import transaction_history
 from parsers.provenance import Origin
 from parsers.tables import Refusal
 from parsers.tables.metadata import Transaction

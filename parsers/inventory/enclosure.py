@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from parsers.files import found_at, is_inside, printable
-from parsers.inventory.names import IN_REPLICAS, broker_of_word, is_archive, parse_file_name, parse_replica_name
+from parsers.inventory.file_names import IN_REPLICAS, broker_of_word, is_archive, parse_file_name, parse_replica_name
 
 BROKER_ABOVE: Final = 4
 """Folders above a partition's in which its broker's name may stand: log dir, data, broker, and one to spare."""

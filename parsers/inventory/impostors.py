@@ -7,8 +7,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from parsers.inventory.names import IN_REPLICAS, LOG_DIR_MARKS, is_archive
-from parsers.inventory.walk import Folder, FolderEntry, Impostor
+from parsers.inventory.file_names import IN_REPLICAS, LOG_DIR_MARKS, is_archive
+from parsers.inventory.tree_walk import Folder, FolderEntry, Impostor
 from parsers.provenance import FileKind, Origin, Source
 from parsers.refusal import refuse
 from parsers.tables import Refusal

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from parsers.checkpoints import CleanShutdown, MetaProperties, read_clean_shutdown, read_meta_properties
 from parsers.files import printable, read_source
 from parsers.inventory.contents import BrokerFrom, LogDir
-from parsers.inventory.names import LOG_DIR_MARKS, broker_of_number, broker_of_word, parse_replica_name
-from parsers.inventory.walk import Folder, ancestors
+from parsers.inventory.file_names import LOG_DIR_MARKS, broker_of_number, broker_of_word, parse_replica_name
+from parsers.inventory.tree_walk import Folder, ancestors
 from parsers.provenance import Origin
 from parsers.refusal import refuse
 from parsers.tables import Refusal

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from parsers.inventory.contents import LogDir
-from parsers.inventory.names import broker_of_word
-from parsers.inventory.walk import ancestors
+from parsers.inventory.file_names import broker_of_word
+from parsers.inventory.tree_walk import ancestors
 from parsers.provenance import Origin
 
 

@@ -15,8 +15,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from parsers.inventory.contents import LogDir, LogWitness
+from parsers.inventory.file_names import WRITTEN_BY_BROKERS, broker_of_word
 from parsers.inventory.log_dirs import Overrides
-from parsers.inventory.names import WRITTEN_BY_BROKERS, broker_of_word
 from parsers.inventory.neighbours import Neighbours
 from parsers.inventory.voices import SILENT, Voice, voice_of
 from parsers.provenance import Origin, Source

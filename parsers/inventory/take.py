@@ -22,9 +22,9 @@ from parsers.inventory.log_dirs import (
 )
 from parsers.inventory.neighbours import Neighbours
 from parsers.inventory.owners import own_logs
-from parsers.inventory.replicas import find_replicas, mark_same_log_dirs, mark_same_replicas
-from parsers.inventory.shapes import HEAD, kind_by_head, kind_by_place
-from parsers.inventory.walk import Folder, FolderEntry, ancestors, walk
+from parsers.inventory.replica_claims import find_replicas, mark_same_log_dirs, mark_same_replicas
+from parsers.inventory.tree_walk import Folder, FolderEntry, ancestors, walk
+from parsers.inventory.unnamed_kinds import HEAD, kind_by_head, kind_by_place
 from parsers.provenance import FileKind, Origin, Source
 from parsers.refusal import refuse
 from parsers.tables import Refusal

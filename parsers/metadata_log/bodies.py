@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from parsers.metadata_log.compact_wire import MetadataCursor, tagged
 from parsers.metadata_log.records import (
     AbortTransaction,
     BeginTransaction,
@@ -29,7 +30,6 @@ from parsers.metadata_log.records import (
     UnregisterBroker,
     ZkMigrationState,
 )
-from parsers.metadata_log.wire import MetadataCursor, tagged
 from parsers.wire import Malformed
 
 NO_OP: Final = NoOp()

@@ -7,8 +7,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from parsers.metadata_log.bodies import BODIES, NO_OP
+from parsers.metadata_log.compact_wire import MetadataCursor
 from parsers.metadata_log.records import MetadataRecord, Skipped
-from parsers.metadata_log.wire import MetadataCursor
 from parsers.provenance import Origin, Span
 from parsers.refusal import refuse
 from parsers.tables import Refusal, RefusalKind

@@ -9,6 +9,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from parsers.metadata_log.added_up import Fold
 from parsers.metadata_log.checking import LogState, SnapshotCheck, SnapshotChecks, SnapshotToCheck
 from parsers.metadata_log.decode import decode_metadata_record
 from parsers.metadata_log.image import MetadataImage
@@ -22,7 +23,6 @@ from parsers.metadata_log.records import (
     NoOp,
 )
 from parsers.metadata_log.state_rows import Stamp, quorum_row
-from parsers.metadata_log.states import Fold
 from parsers.provenance import Origin
 from parsers.refusal import refuse
 from parsers.tables import RecordRow, Refusal

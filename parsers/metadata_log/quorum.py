@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from parsers.metadata_log.wire import MetadataCursor
+from parsers.metadata_log.compact_wire import MetadataCursor
 from parsers.tables.metadata import QuorumChangeKind
 from parsers.wire import Malformed
 

@@ -1,6 +1,5 @@
 """Request logs of brokers and controllers: fetch traces with their sessions rebuilt, and the requests around them."""
 
-from parsers.request_log.alike import Again, Worded
 from parsers.request_log.blocks import Other
 from parsers.request_log.by_partition import (
     FetchTold,
@@ -15,11 +14,12 @@ from parsers.request_log.by_partition import (
     without_repetitions,
 )
 from parsers.request_log.call import AnsweredPartition, AskedPartition, FetchCall, PartitionKey
-from parsers.request_log.columns import Rows, ToldRows
+from parsers.request_log.fetch_columns import Rows, ToldRows
 from parsers.request_log.fetches import fetch_rows, fold
 from parsers.request_log.layout import DEFAULT_PATTERN
 from parsers.request_log.presence import first_time, holds_requests
 from parsers.request_log.read import EVERY_API, LineCounts, RequestLog, read_request_lines, read_request_log
+from parsers.request_log.repeated_requests import Again, Worded
 from parsers.request_log.sessions import NOTHING, Session, SessionState, join
 from parsers.request_log.trace import Trace, sessions_after
 

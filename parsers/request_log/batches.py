@@ -9,7 +9,16 @@ import numpy as np
 import pyarrow as pa
 
 from parsers.provenance import Origin
-from parsers.request_log.columns import ANSWER_IMPLIED, BEGUN_UNSEEN, IMPLIED, REASONS, STALE, Integers, Rows, ToldRows
+from parsers.request_log.fetch_columns import (
+    ANSWER_IMPLIED,
+    BEGUN_UNSEEN,
+    IMPLIED,
+    REASONS,
+    STALE,
+    Integers,
+    Rows,
+    ToldRows,
+)
 from parsers.request_log.typed import NULL
 from parsers.tables import arrow_schema
 from parsers.tables.requests import Fetch, Produce, SessionGap

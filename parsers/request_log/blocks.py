@@ -13,15 +13,15 @@ from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 from parsers.provenance import Origin
 from parsers.request_log import positions
-from parsers.request_log.alike import Again, SaidBefore, Worded, words_of
 from parsers.request_log.call import FetchCall, line_of
-from parsers.request_log.columns import ToldRows
+from parsers.request_log.fetch_columns import ToldRows
 from parsers.request_log.folded import Folded
 from parsers.request_log.gathered import Gathered, Taken
 from parsers.request_log.layout import MARKER, Layout, layout_of
 from parsers.request_log.line_blocks import braces_in, lines_in
-from parsers.request_log.lines import MARKS_LIMIT, Line, WholeLines
+from parsers.request_log.lines_of_range import MARKS_LIMIT, Line, WholeLines
 from parsers.request_log.read import API_KEYS, EVERY_API, FETCH, LineCounts, line_events
+from parsers.request_log.repeated_requests import Again, SaidBefore, Worded, words_of
 from parsers.request_log.request import is_spliced
 from parsers.request_log.spelling import spelt_fetches, spelt_produces
 from parsers.request_log.typed import FETCHES, PRODUCES, Reader

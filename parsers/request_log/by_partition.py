@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from parsers.request_log.columns import (
+from parsers.request_log.fetch_columns import (
     ANSWERED,
     ASKED,
     IMPLIED,

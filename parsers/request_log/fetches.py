@@ -9,7 +9,7 @@ from operator import itemgetter
 from parsers.provenance import Origin
 from parsers.request_log.batches import batches_of
 from parsers.request_log.call import FetchCall, line_of
-from parsers.request_log.columns import ToldRows
+from parsers.request_log.fetch_columns import ToldRows
 from parsers.request_log.folded import Folded
 from parsers.request_log.gathered import Taken
 from parsers.request_log.sessions import NOTHING, SessionState

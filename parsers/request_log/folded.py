@@ -8,13 +8,13 @@ from typing import Final
 import numpy as np
 
 from parsers.request_log.call import PartitionKey
-from parsers.request_log.columns import Codes, Integers, Rows, ToldRows
-from parsers.request_log.entries import KEYS, Entries, Flags
-from parsers.request_log.fold import fold
+from parsers.request_log.fetch_columns import Codes, Integers, Rows, ToldRows
+from parsers.request_log.fetch_rows import fold
 from parsers.request_log.gathered import Gathered, Taken, Topics, fetches_in, integers, produces_in
 from parsers.request_log.joined import Joined, NamedPartitions, joined, with_falls
 from parsers.request_log.known import Calls, KeyedSide, touched_by
 from parsers.request_log.resting import ANSWERED_ONLY
+from parsers.request_log.session_entries import KEYS, Entries, Flags
 from parsers.request_log.session_lives import REFUSED, Lives
 from parsers.request_log.sessions import NOTHING, Base, Cached, Session, SessionState
 from parsers.request_log.typed import NULL, FetchLine, ProduceLine

@@ -10,7 +10,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from msgspec import UNSET
 
-from parsers.request_log.columns import ANSWERED, ASKED, TIMES, Codes, Integers
+from parsers.request_log.fetch_columns import ANSWERED, ASKED, TIMES, Codes, Integers
 from parsers.request_log.line_times import Floats
 from parsers.request_log.typed import (
     NULL,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from parsers.request_log.call import CONSUMER
-from parsers.request_log.columns import TIMES, Columns, Integers
+from parsers.request_log.fetch_columns import TIMES, Columns, Integers
 from parsers.request_log.gathered import Gathered, NamedSide
 from parsers.request_log.line_times import microseconds, times_of
 from parsers.request_log.typed import NULL

@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from parsers.request_log.columns import ANSWERED, ASKED, Integers
-from parsers.request_log.entries import KEYS, Entries, Flags
+from parsers.request_log.fetch_columns import ANSWERED, ASKED, Integers
+from parsers.request_log.session_entries import KEYS, Entries, Flags
 from parsers.request_log.session_lives import MOMENTS
 from parsers.request_log.typed import NULL
 

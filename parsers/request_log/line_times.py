@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from parsers.request_log.columns import Integers
+from parsers.request_log.fetch_columns import Integers
 from parsers.request_log.typed import NULL
 
 Floats = npt.NDArray[np.float64]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from parsers.request_log.layout import MARKER, Layout, layout_among, layout_of
-from parsers.request_log.lines import beginning
+from parsers.request_log.lines_of_range import beginning
 
 _WINDOW: Final = 256 << 10
 _WINDOWS: Final = 8

@@ -16,7 +16,7 @@ from parsers.request_log.call import FetchCall, fetch_call
 from parsers.request_log.fetches import fetch_rows
 from parsers.request_log.fields import WrongShape
 from parsers.request_log.layout import MARKER, Layout, layout_of
-from parsers.request_log.lines import (
+from parsers.request_log.lines_of_range import (
     LINE_LIMIT,
     MARKS_LIMIT,
     Line,

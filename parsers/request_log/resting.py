@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from parsers.request_log.columns import ANSWER_IMPLIED, BEGUN_UNSEEN, IMPLIED, STALE, UNCHANGED, Integers
-from parsers.request_log.entries import KEYS, Entries
+from parsers.request_log.fetch_columns import ANSWER_IMPLIED, BEGUN_UNSEEN, IMPLIED, STALE, UNCHANGED, Integers
 from parsers.request_log.known import Calls, Kept, Known, Words
+from parsers.request_log.session_entries import KEYS, Entries
 from parsers.request_log.session_lives import MOMENTS
 from parsers.request_log.typed import NULL
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from parsers.provenance import Origin
 from parsers.request_log.blocks import Blocks, LineReading, Other
-from parsers.request_log.columns import ToldRows
+from parsers.request_log.fetch_columns import ToldRows
 from parsers.request_log.folded import TOGETHER, Folded
-from parsers.request_log.lines import Line, Unpackable, WholeLines, pieces_of
+from parsers.request_log.lines_of_range import Line, Unpackable, WholeLines, pieces_of
 from parsers.request_log.presence import layout_in
 from parsers.request_log.read import EVERY_API, FETCH, LineCounts, kept_refusals, unpackable, unreadable
 from parsers.request_log.sessions import NOTHING, SessionState

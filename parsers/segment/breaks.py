@@ -17,7 +17,7 @@ from parsers.segment.entry_header import (
     first_offset,
     last_offset,
 )
-from parsers.segment.held import HeldSegment
+from parsers.segment.held_bytes import HeldSegment
 from parsers.segment.resync import ChecksumCredit, next_batch, zeros_end
 from parsers.tables import Refusal, RefusalKind
 

@@ -21,9 +21,9 @@ from parsers.refusal import refuse
 from parsers.segment.breaks import UnreadableBytes, gap, refusal_of, swallowed
 from parsers.segment.columns import HeaderColumns, empty_columns, to_headers
 from parsers.segment.entry_header import LEGACY_HEADER_BYTES, sound
-from parsers.segment.held import HEADER_ROOM, WINDOW, HeldSegment
+from parsers.segment.held_bytes import HEADER_ROOM, WINDOW, HeldSegment
 from parsers.segment.links import Links
-from parsers.segment.plain import PlainKernel, next_entry
+from parsers.segment.plain_kernel import PlainKernel, next_entry
 from parsers.segment.resync import ChecksumCredit
 from parsers.tables import Refusal
 

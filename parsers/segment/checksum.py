@@ -8,7 +8,7 @@ from typing import Final
 import google_crc32c
 
 from parsers.segment.entry_header import CRC_START
-from parsers.segment.held import HeldSegment
+from parsers.segment.held_bytes import HeldSegment
 
 STEP: Final = 4 << 20
 """Most bytes copied at once: the library takes `bytes` alone, and an entry may claim two gigabytes."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from parsers.provenance import Origin
 from parsers.segment.entry_header import CODEC_MASK, INT64_MAX, LEGACY_DTYPE, LENGTH_END, V2_DTYPE
-from parsers.segment.held import Bytes, HeldSegment
+from parsers.segment.held_bytes import Bytes, HeldSegment
 from parsers.tables import BatchHeader, arrow_schema
 
 PLACE_COLUMNS: Final = ("cluster_id", "broker", "log_dir", "topic", "topic_id", "partition", "source")

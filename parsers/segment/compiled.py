@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from parsers.segment.checksum import crc_holds
 from parsers.segment.columns import HeaderColumns, Skip, Walk, gather_legacy
-from parsers.segment.held import HeldSegment
+from parsers.segment.held_bytes import HeldSegment
 
 
 class CompiledKernel(Struct, frozen=True, kw_only=True):

@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 
-from parsers.segment.held import HeldSegment
+from parsers.segment.held_bytes import HeldSegment
 
 HEADER_BYTES: Final = 61
 """Header of a magic 2 batch."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.segment.held import HeldSegment
+from parsers.segment.held_bytes import HeldSegment
 
 
 class Links:

@@ -18,7 +18,7 @@ from numba.extending import intrinsic
 
 from parsers.segment.columns import HeaderColumns, Skip, Walk, empty_columns
 from parsers.segment.entry_header import INT64_MAX, MAX_LENGTH
-from parsers.segment.held import HEADER_ROOM
+from parsers.segment.held_bytes import HEADER_ROOM
 
 CRC_SYMBOL: Final = "tidemark_crc32c_extend"
 """Name under which compiled code finds `crc32c_extend`; were it an address, the code could not be kept on disk."""

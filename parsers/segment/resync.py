@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from parsers.segment.checksum import crc_holds
 from parsers.segment.entry_header import INT32, LEGACY_HEADER_BYTES, LENGTH_END, MAX_LENGTH, MIN_LENGTH, plausible
-from parsers.segment.held import HEADER_ROOM, Bytes, HeldSegment
+from parsers.segment.held_bytes import HEADER_ROOM, Bytes, HeldSegment
 
 CREDIT_BASE: Final = 64 << 20
 CREDIT_RATE: Final = 4

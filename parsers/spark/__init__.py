@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.spark.dump import DumpTables, open_dump
+from parsers.spark.notebook_dump import DumpTables, open_dump
 from parsers.spark.schema import spark_schema
 from parsers.spark.source import DumpSource
 

@@ -12,8 +12,8 @@ from parsers.describe_text import parse_describe_text
 from parsers.files import read_source
 from parsers.provenance import FileKind
 from parsers.refusal import Parsed
-from parsers.spark.disk import place_of
-from parsers.spark.request import TableRequest
+from parsers.spark.asked_table import TableRequest
+from parsers.spark.disk_rows import place_of
 from parsers.spark.row_batches import batches_of
 from parsers.spark.slices import FilePart
 from parsers.spark.statement_rows import fetch_rows

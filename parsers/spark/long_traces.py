@@ -19,10 +19,10 @@ from parsers.broker_log import given_for
 from parsers.inventory import take_inventory
 from parsers.provenance import FileKind
 from parsers.request_log import NOTHING, SessionState, join, sessions_after
-from parsers.spark.disk import place_of
+from parsers.spark.asked_table import TableRequest
+from parsers.spark.disk_rows import place_of
 from parsers.spark.planning import chosen_files
 from parsers.spark.registry import READERS
-from parsers.spark.request import TableRequest
 from parsers.spark.row_batches import asked_for
 from parsers.spark.schema import spark_schema
 from parsers.spark.slices import SPLITTABLE, FilePart, cut

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from parsers.inventory import Inventory, plain_segments, take_inventory
 from parsers.provenance import Source
+from parsers.spark.asked_table import TableRequest
 from parsers.spark.brought import OF_MANY_BROKERS
 from parsers.spark.registry import READERS, TableReader
-from parsers.spark.request import TableRequest
 from parsers.spark.row_batches import batches_of, packed
 from parsers.spark.slices import Slice, by_bytes, by_replica
 from parsers.tables import Refusal, SourceRow

@@ -11,9 +11,9 @@ import pyarrow as pa
 from parsers.checkpoints import OFFSET_CHECKPOINTS
 from parsers.indexes import INDEX_KINDS
 from parsers.provenance import FileKind
+from parsers.spark.asked_table import TableRequest
 from parsers.spark.brought import OF_MANY_BROKERS, brought_refusals, description_rows, traced_rows
-from parsers.spark.disk import SMALL, batch_rows, disk_refusals, record_rows, small_rows
-from parsers.spark.request import TableRequest
+from parsers.spark.disk_rows import SMALL, batch_rows, disk_refusals, record_rows, small_rows
 from parsers.spark.row_batches import batches_of
 from parsers.spark.slices import SPLITTABLE, FilePart
 from parsers.spark.statement_rows import (

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from parsers.spark.request import TableRequest
+from parsers.spark.asked_table import TableRequest
 from parsers.tables import arrow_schema
 
 CHUNK_ROWS: Final = 1 << 14

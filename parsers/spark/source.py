@@ -10,9 +10,9 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
+from parsers.spark.asked_table import TableRequest, from_options
 from parsers.spark.planning import plan
 from parsers.spark.registry import READERS
-from parsers.spark.request import TableRequest, from_options
 from parsers.spark.row_batches import asked_for, unpacked
 from parsers.spark.schema import spark_schema
 from parsers.spark.slices import Slice

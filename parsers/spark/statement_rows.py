@@ -28,8 +28,8 @@ from parsers.metadata_log import MetadataInput, metadata_history, metadata_input
 from parsers.provenance import Origin
 from parsers.request_log import EVERY_API, NOTHING, SessionState, ToldRows, Trace
 from parsers.request_log.batches import batches_of as batches_in
-from parsers.spark.disk import SMALL, decoded, place_of, small_rows
-from parsers.spark.request import INSTANT, TableRequest
+from parsers.spark.asked_table import INSTANT, TableRequest
+from parsers.spark.disk_rows import SMALL, decoded, place_of, small_rows
 from parsers.spark.row_batches import batches_of
 from parsers.spark.slices import FilePart
 from parsers.tables import Refusal

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rules.advice.model import Advice, Candidate, Doomed, Gate, Going, OwedCut, Stretch
 from rules.advice.spoken_gates import gate_words, told_gates
 from rules.advice.weigh import advise
+from rules.advice.weighed import Advice, Candidate, Doomed, Gate, Going, OwedCut, Stretch
 
 __all__ = ["Advice", "Candidate", "Doomed", "Gate", "Going", "OwedCut", "Stretch", "advise", "gate_words", "told_gates"]

@@ -7,13 +7,13 @@ from typing import Final, Literal
 
 from msgspec.structs import replace
 
-from rules.advice.model import OwedCut, Stretch
+from rules.advice.weighed import OwedCut, Stretch
 from rules.chronicle.extents import Extents
 from rules.counterfactual import as_run, rule_run_by
 from rules.evidence import PartitionEvidence, Replica, epoch_held
 from rules.loss.accounts import accounts
 from rules.loss.incurred import by_worth, losses
-from rules.protocol import replica as protocol
+from rules.protocol import replica_log as protocol
 from rules.protocol.epochs import assign
 from rules.protocol.offsets import Epoch, without
 from rules.protocol.truncation import (

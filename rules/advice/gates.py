@@ -8,9 +8,9 @@ from typing import Final
 
 from rules.advice.damage import NOT_WHOLE
 from rules.advice.lacking import Held, copies_first, costs, named
-from rules.advice.model import Candidate, Doomed, Gate, Going, Nowhere, OwedCut
 from rules.advice.short_start import short_start
-from rules.advice.unseen import not_judged, unjudged_copies, unseen_restarts
+from rules.advice.unjudged_logs import not_judged, unjudged_copies, unseen_restarts
+from rules.advice.weighed import Candidate, Doomed, Gate, Going, Nowhere, OwedCut
 from rules.counterfactual import rule_run_by
 from rules.evidence import METADATA_TOPIC, BrokerVersion, PartitionEvidence, Replica
 from rules.evidence.electable import vacancy

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rules.advice.model import Candidate, Stretch, worth_of
+from rules.advice.weighed import Candidate, Stretch, worth_of
 from rules.finding import offsets_told
 from rules.loss.survivors import Survivor
 from rules.protocol.offsets import without

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rules.advice.model import Gate
+from rules.advice.weighed import Gate
 from rules.evidence import PartitionEvidence, Replica
 from rules.finding import offsets_told
 from rules.loss.told_written import as_it_stopped

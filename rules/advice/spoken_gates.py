@@ -8,7 +8,7 @@ from typing import Final
 
 from rules.advice.gates import BLINDLY, CUTS_NOTHING, LOSES_NO_MORE, ROLLING, in_no_copy
 from rules.advice.lacking import named
-from rules.advice.model import Advice, Candidate, Gate, worth_of
+from rules.advice.weighed import Advice, Candidate, Gate, worth_of
 from rules.finding import capital
 from rules.words import any_of, numbered
 

@@ -8,8 +8,8 @@ from rules.advice.cuts import held_alike, merged, owed_cuts, stretch_of
 from rules.advice.damage import damage, doubts
 from rules.advice.gates import AlreadyLost, gates
 from rules.advice.lacking import Held
-from rules.advice.model import Advice, Candidate, Doomed, Nowhere, OwedCut, Stretch
-from rules.advice.unseen import unjudged_copies
+from rules.advice.unjudged_logs import unjudged_copies
+from rules.advice.weighed import Advice, Candidate, Doomed, Nowhere, OwedCut, Stretch
 from rules.evidence import PartitionEvidence, Replica
 from rules.evidence.electable import vacancy
 from rules.history.turns import last_assignment

@@ -7,8 +7,8 @@ from typing import Final
 
 from rules.availability.account import Availability, StateRow
 from rules.availability.exposure import exposed, exposures, silences
+from rules.availability.lasting_states import state_rows
 from rules.availability.safeguards import safeguards
-from rules.availability.states import state_rows
 from rules.evidence import METADATA_TOPIC, PartitionEvidence
 from rules.loss.incurred import Loss
 

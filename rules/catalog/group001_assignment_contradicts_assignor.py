@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, GroupState, MetadataChange
 from rules.evidence import PartitionEvidence, racks_told
-from rules.evidence.contradicted import Contradiction, Unjudged, contradictions
+from rules.evidence.group_assignments import Contradiction, Unjudged, contradictions
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 

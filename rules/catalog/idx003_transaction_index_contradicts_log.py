@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from parsers.tables import BatchHeader, IndexEntry
 from rules.evidence import PartitionEvidence, Unindexed
-from rules.evidence.indexes import aborts_unindexed, aborts_unjudged
+from rules.evidence.index_judgements import aborts_unindexed, aborts_unjudged
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.index_verdicts import index_verdicts
 from rules.rule import rule

@@ -27,11 +27,11 @@ from rules.replay.missing import unbounded
 from rules.replay.told import no_answer, none_told
 from rules.replicas.alone import stands_alone
 from rules.replicas.belied import Belied
+from rules.replicas.commits_of_groups import GroupCommit, GroupHome
 from rules.replicas.coordinators import DECIDED, Coordinated
 from rules.replicas.disagreement import Difference, Uncompared, differ
 from rules.replicas.epoch_order import epoch_falls
 from rules.replicas.exchanged import Exchanged
-from rules.replicas.groups import GroupCommit, GroupHome
 from rules.replicas.inferred import InferredCut
 from rules.replicas.keys_apart import KeysApart
 from rules.replicas.lineage import KeptOlder, LostTerm, epoch_held

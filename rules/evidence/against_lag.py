@@ -11,7 +11,7 @@ from rules.history.moments import Moment
 from rules.history.statements import Fetched, PartitionState
 from rules.replay.course import Course
 from rules.replay.lag import Lag, lags
-from rules.replay.leading.leader import LeaderRow
+from rules.replay.leading.leader_walk import LeaderRow
 from rules.thresholds import WEEK_MS, Threshold
 
 SLACK: Final = Threshold(

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from rules.chronicle.chronicle import Chronicle
 from rules.history.log_cuts import BY_HIGH_WATERMARK, Cut, decided_by
 from rules.history.statements import LogCut
-from rules.protocol import replica as protocol
+from rules.protocol import replica_log as protocol
 from rules.protocol.epochs import EpochChain, assign
 from rules.protocol.offsets import Epoch, Offset
 from rules.protocol.truncation import Truncation, truncate_by_epoch_end

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Literal
 
 from rules.chronicle.chronicle import NOTHING_TOLD, Chronicle
-from rules.evidence.memberships import clocks_told
+from rules.evidence.clocks_told import clocks_told
 from rules.facts.surviving_copies import NOTHING_READ, Aftermath
 from rules.history.falling_times import Falls
 from rules.history.gaps import TraceGap
@@ -24,13 +24,13 @@ from rules.replay.closing import Closing, Unclosed, closings
 from rules.replay.stable import StableLogs
 from rules.replicas.alone import credible
 from rules.replicas.batch_ends import boundaries, next_boundary
+from rules.replicas.commits_of_groups import GroupCommit
 from rules.replicas.compacting import is_compacted
 from rules.replicas.coordinators import NO_COORDINATORS, Coordinators
 from rules.replicas.disagreement import Difference, Uncompared
 from rules.replicas.epoch_ends import EpochReach, epoch_ends
 from rules.replicas.epoch_order import epochs_used_twice, presumed_leaders
 from rules.replicas.foreign import NONE_FOREIGN, Foreign
-from rules.replicas.groups import GroupCommit
 from rules.replicas.inferred import InferredCut, inferred_cuts
 from rules.replicas.keys_apart import KeysApart, KeysUncompared
 from rules.replicas.led_last import first_alike, leads_by_word, perhaps_led_since

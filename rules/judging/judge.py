@@ -31,13 +31,13 @@ from rules.loss.unbilled import unbilled
 from rules.protocol.steps import Budget, budgeted
 from rules.replicas.log_reach import LogReach, log_reach
 from rules.rule import Rule
-from rules.sketch.draw import draw
+from rules.sketch.drawn_window import draw
 from rules.timeline.drawn import drawn_history
 from rules.timeline.values import DrawnHistory
 from rules.verdict import PartitionVerdict, RuleCoverage
-from rules.zoom.compare import shared_range
 from rules.zoom.differences import with_differences
 from rules.zoom.headers import as_written, with_believed_headers
+from rules.zoom.unequal_buckets import shared_range
 
 T = TypeVar("T")
 TELLING_ROLES: Final = (*ROLE_KINDS, "leadership")

@@ -8,7 +8,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from rules.history.statements import Fetched
-from rules.replicas.groups import GroupCommit
+from rules.replicas.commits_of_groups import GroupCommit
 
 GroupStanding = Literal["beyond the log end", "in the cut epoch", "among the cut offsets"]
 

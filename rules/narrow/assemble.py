@@ -22,7 +22,7 @@ from rules.evidence import (
     Replica,
     SegmentFile,
 )
-from rules.evidence.absent import with_absent_segments
+from rules.evidence.absent_segments import with_absent_segments
 from rules.facts.indexes import NO_INDEXES, IndexFacts, join_all_indexes
 from rules.facts.join import join_all
 from rules.facts.read_again import UnreadFile
@@ -42,11 +42,11 @@ from rules.history.unheard import told_once
 from rules.narrow.rejoined import rejoined
 from rules.protocol.epochs import EpochChain
 from rules.replicas.belied import EpochsOf, LooseFolder, belied
+from rules.replicas.commits_of_groups import GroupAssignment, GroupCommit, GroupHome, in_order
 from rules.replicas.compacting import is_compacted
 from rules.replicas.coordinators import NO_COORDINATORS, CoordinatorLog, Coordinators
 from rules.replicas.exchanged import Exchanged
 from rules.replicas.foreign import found_foreign
-from rules.replicas.groups import GroupAssignment, GroupCommit, GroupHome, in_order
 from rules.replicas.lives import of_incarnation, with_lives
 from rules.replicas.metadata_snapshots import SnapshotSeen
 from rules.replicas.partition_counts import NOTHING_COUNTED, PartitionCount, PartitionCounts

@@ -31,8 +31,8 @@ from rules.facts.producing import (
 )
 from rules.facts.stretch import ChecksumFault, EpochRun, LogFacts, OffsetStep, UnreadBytes
 from rules.facts.transactions import transactions_of
-from rules.narrow.producers import producers_of
-from rules.narrow.totals import APPEND_TIME, LAST, PLACE, Mask, Totals, span_of
+from rules.narrow.producer_runs import producers_of
+from rules.narrow.stretch_totals import APPEND_TIME, LAST, PLACE, Mask, Totals, span_of
 
 _CONTROL: Final = 0x20
 _FILE_BITS: Final = 40

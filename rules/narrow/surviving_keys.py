@@ -14,12 +14,12 @@ from msgspec import Struct
 from rules.evidence import PartitionEvidence, Replica
 from rules.evidence.lacked_markers import committed_by_all
 from rules.history.moments import OF_SERVER_LOG, ROLE_KINDS, Moment
-from rules.narrow.keys import LastRecords
+from rules.narrow.last_of_keys import LastRecords
 from rules.protocol.epochs import epoch_at
 from rules.protocol.offsets import Offset
 from rules.replicas.alone import shares_a_batch
 from rules.replicas.keys_apart import KeysApart, KeysUncompared, Remains
-from rules.zoom.compare import unequal_buckets
+from rules.zoom.unequal_buckets import unequal_buckets
 
 NOTHING_DELETED: Final = pl.DataFrame(schema={"key": pl.Int64, "offset": pl.Int64})
 FEW: Final = 3

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from rules.protocol.epochs import EpochEnd
 from rules.protocol.offsets import Epoch, Offset
-from rules.protocol.replica import ReplicaLog
+from rules.protocol.replica_log import ReplicaLog
 
 
 def answer_epoch(replica: ReplicaLog, asked: Epoch | None) -> EpochEnd | None:

@@ -22,7 +22,7 @@ from rules.protocol.epochs import (
 )
 from rules.protocol.leader import FetchReply, answer_epoch, answer_fetch
 from rules.protocol.offsets import UNDEFINED_EPOCH, UNDEFINED_EPOCH_OFFSET, Epoch, Offset
-from rules.protocol.replica import ReplicaLog, batch_around, divergence_point, truncate_fully, truncate_to
+from rules.protocol.replica_log import ReplicaLog, batch_around, divergence_point, truncate_fully, truncate_to
 from rules.protocol.steps import StepLimit
 from rules.protocol.versions import KafkaVersion, ProtocolVersion, protocol
 

@@ -6,7 +6,7 @@ from rules.history.clocks import Clocks, translated
 from rules.replay.course import Course, Replay, replay
 from rules.replay.ends import RoleEnd
 from rules.replay.lag import Lag, lags
-from rules.replay.leading.leader import LeaderRow
+from rules.replay.leading.leader_walk import LeaderRow
 from rules.replay.leads.rank import release_at
 from rules.replay.missing import Missing
 from rules.replay.told import Told

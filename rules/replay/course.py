@@ -26,7 +26,7 @@ from rules.replay.followers import (
     reopened,
     restarted,
 )
-from rules.replay.leading.leader import LeaderRow, walk
+from rules.replay.leading.leader_walk import LeaderRow, walk
 from rules.replay.leads.by_clock_and_epoch import Statements
 from rules.replay.leads.in_sync import IsrHistory, isr_history
 from rules.replay.leads.own_words import CUTS, OwnWords

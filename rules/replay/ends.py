@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from rules.history.moments import Moment, gives_role
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
-from rules.replay.leading.leader import LeaderRow
+from rules.replay.leading.leader_walk import LeaderRow
 from rules.replay.leads.served_leads import ServedLead
 
 NOBODY: Final = -1

@@ -11,7 +11,7 @@ from rules.history.statements import LogEvent
 from rules.protocol.offsets import Offset
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
 from rules.replay.leading.bounds import at_least, at_most
-from rules.replay.leading.leader import LeaderRow
+from rules.replay.leading.leader_walk import LeaderRow
 
 UNKNOWN = expected_interval((at_least(0, "no high watermark is below 0"),))
 """What is certain of a high watermark of which nothing is known."""

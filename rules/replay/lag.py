@@ -11,7 +11,7 @@ from rules.history.moments import Moment
 from rules.history.repetitions import standing_for
 from rules.history.statements import Fetched
 from rules.replay.course import Course
-from rules.replay.leading.leader import LeaderRow
+from rules.replay.leading.leader_walk import LeaderRow
 from rules.replay.leading.tracks import RemoteEndBounds
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from rules.replay.leading.leader import LeaderRow
+from rules.replay.leading.leader_walk import LeaderRow
 from rules.replay.leads.in_sync import IsrHistory
 from rules.replay.leads.served_leads import ServedLead
 

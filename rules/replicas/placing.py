@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from parsers.provenance import Span
-from rules.replicas.groups import GroupAssignment, GroupHome
+from rules.replicas.commits_of_groups import GroupAssignment, GroupHome
 from rules.replicas.keyless import KeylessTally
 from rules.replicas.partition_counts import NOTHING_COUNTED, PartitionCounts
 

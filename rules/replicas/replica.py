@@ -13,7 +13,7 @@ from parsers.provenance import FileKind, ReplicaState, Span
 from rules.facts.indexes import NO_INDEXES, IndexFacts
 from rules.facts.read_again import UnreadFile, Zoom
 from rules.facts.stretch import NO_LOG, UNOPENED, EpochRun, LogFacts, Stray, UnreadBytes
-from rules.protocol import replica as protocol
+from rules.protocol import replica_log as protocol
 from rules.protocol.epochs import EpochChain, EpochStart, assign, rebuild, truncate_from_end, truncate_from_start
 from rules.protocol.offsets import Epoch, Offset, OffsetRange
 

@@ -19,7 +19,7 @@ from rules.protocol.placement import (
 )
 from rules.simulator.decision import keeps_eligible, succeeding, written
 from rules.simulator.generation import ISR_WITHOUT_NEW_EPOCH
-from rules.simulator.roles import tell
+from rules.simulator.roles_taken import tell
 from rules.simulator.state import Cluster, Metadata, may_elect_unclean, say
 
 Hearers = tuple[BrokerId, ...] | None

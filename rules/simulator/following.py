@@ -9,7 +9,7 @@ from rules.protocol.offsets import BrokerId
 from rules.protocol.watermarks import follower_high_watermark
 from rules.simulator.delivery import abandon, answered, reach, refused, serves
 from rules.simulator.leading import accept_fetch, remote
-from rules.simulator.log import appended, ranges, read
+from rules.simulator.log_changes import appended, ranges, read
 from rules.simulator.log_start import BY_LEADER, move
 from rules.simulator.notes import UNKNOWN_LEADER_EPOCH, TookFetch
 from rules.simulator.reconciling import diverge, reconcile, reset

@@ -15,7 +15,7 @@ from rules.protocol.isr import (
 )
 from rules.protocol.offsets import BrokerId, Offset
 from rules.protocol.watermarks import next_high_watermark
-from rules.simulator.log import appended, first_and_last
+from rules.simulator.log_changes import appended, first_and_last
 from rules.simulator.notes import (
     NOT_ENOUGH_REPLICAS,
     NOT_ENOUGH_REPLICAS_AFTER_APPEND,

@@ -10,9 +10,9 @@ from rules.simulator.controller import decide, elect, hand_over, register
 from rules.simulator.decision import keeps_eligible
 from rules.simulator.delivery import abandon, let_go
 from rules.simulator.leading import dismiss_producers
-from rules.simulator.log import ranges, recovered, without_pages
+from rules.simulator.log_changes import ranges, recovered, without_pages
 from rules.simulator.notes import Ended, Loaded
-from rules.simulator.roles import tell
+from rules.simulator.roles_taken import tell
 from rules.simulator.state import Broker, Cluster, note, put, say
 
 

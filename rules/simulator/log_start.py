@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from rules.protocol.epochs import truncate_from_start
 from rules.protocol.offsets import Offset
-from rules.simulator.log import ranges
+from rules.simulator.log_changes import ranges
 from rules.simulator.notes import OFFSET_OUT_OF_RANGE, AnsweredDeletion, MovedStart
 from rules.simulator.state import Broker, Cluster, note, put, say
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rules.protocol.offsets import BrokerId, Epoch, Offset
-from rules.protocol.replica import truncate_to
+from rules.protocol.replica_log import truncate_to
 from rules.protocol.truncation import (
     RULES,
     Exchange,
@@ -17,7 +17,7 @@ from rules.protocol.truncation import (
 )
 from rules.protocol.watermarks import follower_high_watermark
 from rules.simulator.delivery import reach
-from rules.simulator.log import begun_anew, cut, ranges
+from rules.simulator.log_changes import begun_anew, cut, ranges
 from rules.simulator.notes import AnsweredEnd, AnsweredEpoch, Ended, Reconciled
 from rules.simulator.state import (
     Broker,

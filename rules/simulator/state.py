@@ -10,7 +10,7 @@ from rules.protocol.epochs import EpochChain, EpochEnd, latest_epoch
 from rules.protocol.isr import Brokers, RemoteReplica
 from rules.protocol.offsets import BrokerId, Epoch, Offset, OffsetRange
 from rules.protocol.placement import Assignment
-from rules.protocol.replica import ReplicaLog
+from rules.protocol.replica_log import ReplicaLog
 from rules.protocol.truncation import Exchange
 from rules.simulator.generation import Generation
 from rules.simulator.notes import Decided, Note

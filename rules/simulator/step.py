@@ -12,17 +12,17 @@ from rules.simulator import (
     controller,
     events,
     following,
+    isr_changes,
     leading,
     lifetime,
     log_start,
-    membership,
     reassignment,
     reconciling,
 )
 from rules.simulator.events import Event
 from rules.simulator.generation import Generation
-from rules.simulator.log import visible_part
-from rules.simulator.roles import tell
+from rules.simulator.log_changes import visible_part
+from rules.simulator.roles_taken import tell
 from rules.simulator.state import Batch, Broker, Cluster, Metadata, TopicSettings, decision_note, note, replica_of, say
 
 
@@ -166,13 +166,13 @@ def _change_isr(
         return say(cluster, "nobody leads who could change the ISR")
     match event:
         case events.ShrinkIsr():
-            return membership.shrink(cluster, leader, event.member, only_proposed=event.only_proposed)
+            return isr_changes.shrink(cluster, leader, event.member, only_proposed=event.only_proposed)
         case events.ExpandIsr():
-            return membership.expand(cluster, leader, event.member, only_proposed=event.only_proposed)
+            return isr_changes.expand(cluster, leader, event.member, only_proposed=event.only_proposed)
         case events.CommitIsr():
-            return membership.commit(cluster, leader) if event.accepted else membership.reject(cluster, leader)
+            return isr_changes.commit(cluster, leader) if event.accepted else isr_changes.reject(cluster, leader)
         case events.CheckLag():
-            return membership.check_lag(cluster, leader)
+            return isr_changes.check_lag(cluster, leader)
 
 
 def _presumed(cluster: Cluster) -> Broker | None:

@@ -70,10 +70,10 @@ from rules.protocol.epochs import EpochStart
 from rules.replicas.foreign import Foreign
 from rules.replicas.topic_ids import other_ids
 from rules.settings import Setting, settings_of
-from rules.sketch.batch_rows import Pace
-from rules.sketch.keys import with_drawn_keys
-from rules.sketch.log import SketchedLog, SketchError, sketch_log
-from rules.sketch.moments import is_event, read_event
+from rules.sketch.drawn_batches import Pace
+from rules.sketch.drawn_keys import with_drawn_keys
+from rules.sketch.drawn_log import SketchedLog, SketchError, sketch_log
+from rules.sketch.statement_lines import is_event, read_event
 from rules.sketch.topic_lines import TopicLines
 
 __all__ = ["Sketch", "SketchError", "read_sketch"]

@@ -26,10 +26,10 @@ from typing import Final
 
 from parsers.provenance import Span
 from rules.evidence import GroupCommit, PartitionEvidence
-from rules.narrow.placing import PlacingLedger
+from rules.narrow.key_tallies import PlacingLedger
 from rules.protocol.partitioning import PARTITIONERS
+from rules.replicas.commits_of_groups import GroupAssignment, GroupHome, GroupMember, TopicPartitions
 from rules.replicas.coordinators import NO_COORDINATORS, Coordinated, CoordinatorLog, Coordinators, Reached
-from rules.replicas.groups import GroupAssignment, GroupHome, GroupMember, TopicPartitions
 from rules.replicas.metadata_snapshots import SnapshotSeen
 from rules.replicas.partition_counts import PartitionCount, counts_of
 from rules.replicas.placing import KeysPlaced, Placing

@@ -18,10 +18,10 @@ from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_int
 from rules.replay import Course, Missing, Told
 from rules.replay.followers import UNKNOWN, capped, restarted
 from rules.replay.leading.bounds import at_least, at_most
-from rules.replay.leading.leader import LeaderRow
+from rules.replay.leading.leader_walk import LeaderRow
 from rules.replay.leading.tracks import RemoteEndBounds
+from rules.timeline.statement_words import words
 from rules.timeline.unplaced import unplaced, unreplayed
-from rules.timeline.words import words
 
 NOTHING: Final = expected_interval(())
 

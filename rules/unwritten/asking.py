@@ -12,10 +12,10 @@ from typing import Final
 from msgspec import Struct
 
 from rules.protocol.keeping import KEPT_BY, UP_TO_2_0_0
-from rules.protocol.replica import ReplicaLog
+from rules.protocol.replica_log import ReplicaLog
 from rules.protocol.truncation import RULES, RuleName, Truncation
-from rules.unwritten.held import FAR, PossibleLog
-from rules.unwritten.turns import Lead
+from rules.unwritten.epoch_log import FAR, PossibleLog
+from rules.unwritten.log_turns import Lead
 from rules.unwritten.ways import SERVER_LOG, TRACES, Open, Ways
 
 

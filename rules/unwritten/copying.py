@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rules.unwritten.held import FAR, PossibleLog
+from rules.unwritten.epoch_log import FAR, PossibleLog
+from rules.unwritten.log_turns import Lead
 from rules.unwritten.places import At, GrowsFrom, Growth
-from rules.unwritten.traces import Traces
-from rules.unwritten.turns import Lead
+from rules.unwritten.served_copies import Traces
 from rules.unwritten.ways import ROLES, TRACES, Open, Ways, copied, each, longer, written_on
 
 

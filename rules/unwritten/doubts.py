@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rules.unwritten.held import PossibleLog
+from rules.unwritten.epoch_log import PossibleLog
+from rules.unwritten.log_turns import Lead
 from rules.unwritten.places import Growth
-from rules.unwritten.turns import Lead
 from rules.unwritten.ways import Open
 from rules.unwritten.written_logs import WrittenLogs
 

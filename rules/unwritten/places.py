@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from rules.history.moments import Moment
-from rules.unwritten.turns import Lead, Turn
+from rules.unwritten.log_turns import Lead, Turn
 from rules.unwritten.ways import UNTOLD, Open, Ways
 
 

@@ -18,11 +18,11 @@ from rules.replicas.disagreement import Difference, Uncompared
 from rules.replicas.replica import Replica
 from rules.settings import BrokerVersion, Settings
 from rules.unwritten.asking import Asked, Pair, ask, pairs_of
-from rules.unwritten.contradicted import contradicted
+from rules.unwritten.denied_by_disks import contradicted
 from rules.unwritten.doubts import doubted
+from rules.unwritten.log_turns import Turn, turns_of
 from rules.unwritten.places import Point
-from rules.unwritten.traces import Traces
-from rules.unwritten.turns import Turn, turns_of
+from rules.unwritten.served_copies import Traces
 from rules.unwritten.ways import ROLES, Open
 from rules.unwritten.written_logs import NOBODY, WrittenLogs
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from rules.unwritten.held import FAR, PossibleLog
+from rules.unwritten.epoch_log import FAR, PossibleLog
 
 MOST_WAYS: Final = 12
 """In how many ways a log may have been written, before nothing is said of it."""

@@ -11,12 +11,12 @@ from typing import Final
 from msgspec.structs import replace
 
 from rules.protocol.steps import StepLimit
+from rules.unwritten.brought_into_line import between_roles, epochs_of_cuts, followed
 from rules.unwritten.copying import Copying
-from rules.unwritten.held import PossibleLog
+from rules.unwritten.epoch_log import PossibleLog
+from rules.unwritten.log_turns import ROLES_TAKEN, Lead, Turn, leads_of
 from rules.unwritten.places import At, GrowsFrom, Point
-from rules.unwritten.roles import between_roles, epochs_of_cuts, followed
-from rules.unwritten.traces import Traces
-from rules.unwritten.turns import ROLES_TAKEN, Lead, Turn, leads_of
+from rules.unwritten.served_copies import Traces
 from rules.unwritten.ways import (
     SERVER_LOG,
     TRACES,

@@ -15,7 +15,7 @@ from rules.facts.stretch import BUCKET_OFFSETS
 from rules.history.moments import ROLE_KINDS
 from rules.protocol.steps import StepLimit
 from rules.replicas.lives import may_be_two_lives
-from rules.zoom.compare import identity, in_range, shared_range, unequal_buckets, unlike, unread_buckets
+from rules.zoom.unequal_buckets import identity, in_range, shared_range, unequal_buckets, unlike, unread_buckets
 
 RUNS_TOLD: Final = 256
 """Differing runs told one by one; the rest of a pair's becomes one run from the first to the last of them."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from auditor.simulation.simulate import simulate
+from auditor.simulation.run_simulate import simulate
 from tests.auditor.dumps_at_hand import audited
 
 SCRIPT = """

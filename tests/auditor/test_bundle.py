@@ -23,7 +23,7 @@ from auditor.bundle.packed import repacked
 from parsers.dump_text import read_dump_text
 from parsers.provenance import Origin
 from parsers.records import BATCH_LIMIT
-from parsers.records.contents import decode_contents
+from parsers.records.record_contents import decode_contents
 from parsers.request_log import read_request_lines
 from parsers.segment import scan_source
 from parsers.tables import Fetch

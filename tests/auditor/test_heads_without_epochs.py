@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from auditor.simulation.dump import write_dump
 from auditor.simulation.script_file import read_script
+from auditor.simulation.written_dump import write_dump
 from parsers.writers.checkpoints import offset_lines
 from rules.simulator.run_rows import run
 from tests.auditor.dumps_at_hand import audited, rolled

@@ -12,7 +12,7 @@ import jsonschema  # type: ignore[import-untyped]  # published without types
 import pytest
 
 from auditor.engines import reading, settle
-from auditor.engines.told import log_statements, transcripts
+from auditor.engines.told import log_statements, transcribed
 from rules.evidence import PartitionEvidence
 from rules.judging.judge import judge
 from rules.rule import Rule
@@ -45,7 +45,7 @@ READERS = [
     (reading, "fold", SEGMENT),
     (log_statements, "Trace", "broker-1/logs/kafka-request.log"),
     (log_statements, "read_broker_log", "broker-1/logs/server.log"),
-    (transcripts, "parse_describe_text", "tools/topics.txt"),
+    (transcribed, "parse_describe_text", "tools/topics.txt"),
 ]
 
 

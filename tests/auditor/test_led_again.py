@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from auditor.report.model import AuditReport, Loss
-from auditor.simulation.dump import write_dump
 from auditor.simulation.script_file import read_script
-from rules.simulator.outcome import outcome
+from auditor.simulation.written_dump import write_dump
+from rules.simulator.run_outcome import outcome
 from rules.simulator.run_rows import run
 from tests.auditor.dumps_at_hand import audited
 

@@ -18,7 +18,7 @@ from lost_records import LOST, PLACES, lost_batches, marker, record, unclean
 from auditor.report.json import render
 from parsers.provenance import Origin
 from parsers.records import BATCH_LIMIT
-from parsers.records.contents import decode_contents
+from parsers.records.record_contents import decode_contents
 from parsers.writers.segments import TRANSACTIONAL, Record, batch_bytes, marker_bytes
 
 pytestmark = pytest.mark.slow

@@ -9,7 +9,7 @@ import pytest
 from auditor.timeline import evidence_of
 from rules.evidence import Moment
 from rules.history.repetitions import collapse
-from rules.sketch.moments import read_event
+from rules.sketch.statement_lines import read_event
 from tests.auditor.dumps_at_hand import copied
 from tests.replaced import replace
 

@@ -18,7 +18,7 @@ from auditor.timeline.window import window_of
 from rules.history.clocks import WANDER_MS
 from rules.sketch.notation import read_sketch
 from rules.timeline.rows import timeline_of
-from rules.timeline.words import words
+from rules.timeline.statement_words import words
 from tests.replaced import replace
 from tests.rules.recast import recast
 

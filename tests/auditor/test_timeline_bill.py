@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from auditor.report.bill import sentence
-from auditor.timeline.draw import Excerpt, timeline
+from auditor.timeline.run_timeline import Excerpt, timeline
 from tests.auditor.dumps_at_hand import SAMPLES, audited
 from tests.lab.effort import fast_if
 

@@ -6,7 +6,7 @@ import pytest
 
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.untold_requests import of_several_brokers
-from rules.sketch.moments import read_event
+from rules.sketch.statement_lines import read_event
 
 LOG = ReadUnit(
     kind="request-log", dump=".", cluster_id=None, broker=1, log_dir="", topic=None, topic_id=None, partition=None,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from auditor.simulation.dump import write_dump
 from auditor.simulation.script_file import read_script
+from auditor.simulation.written_dump import write_dump
 from rules.finding import Severity
 from rules.simulator.run_rows import run
 from tests.auditor.dumps_at_hand import audited

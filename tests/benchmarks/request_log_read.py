@@ -17,14 +17,14 @@ from pathlib import Path
 from statistics import median
 
 from auditor.engines.told.log_statements import TELLING
-from auditor.engines.told.requests import of_trace
-from auditor.engines.told.traces import Thinning
+from auditor.engines.told.statements_of_requests import of_trace
+from auditor.engines.told.thinned_traces import Thinning
 from auditor.engines.uncollected import uncollected
 from parsers.provenance import Origin
 from parsers.request_log import LineCounts
 from parsers.request_log.blocks import LineReading
 from parsers.request_log.folded import Folded
-from parsers.request_log.lines import blocks_of
+from parsers.request_log.lines_of_range import blocks_of
 from parsers.request_log.trace import read_pieces
 from parsers.request_log.typed import FETCHES
 from tests.benchmarks.busy_audit import busy_trace

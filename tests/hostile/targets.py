@@ -57,7 +57,7 @@ from parsers.request_log import read_request_log
 from parsers.segment import scan
 from parsers.segment.chain import Kernel
 from parsers.segment.compiled import compiled_kernel
-from parsers.segment.plain import PlainKernel
+from parsers.segment.plain_kernel import PlainKernel
 from parsers.tables import CheckpointKind, IndexKind, Refusal
 from parsers.trace_table import read_trace_table
 from parsers.writers.segments import legacy_bytes, legacy_set_bytes

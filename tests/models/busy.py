@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from auditor.simulation.journal_rows import FIRST_TIMESTAMP, LINES_A_STATEMENT, Recorder
-from auditor.simulation.place import Handling, StatementStamp
 from auditor.simulation.printed_requests import RequestRow
+from auditor.simulation.writing_place import Handling, StatementStamp
 from parsers.tables.requests import Fetch, Produce
 from rules.protocol.offsets import BrokerId
 from rules.simulator import notes

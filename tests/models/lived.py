@@ -11,7 +11,7 @@ from pathlib import Path
 from auditor.audit import audit
 from auditor.config import AuditConfig
 from auditor.report.model import AuditReport
-from auditor.simulation.dump import write_dump
+from auditor.simulation.written_dump import write_dump
 from rules.finding import Finding, Severity
 from rules.protocol.offsets import BrokerId
 from rules.simulator.run_rows import run

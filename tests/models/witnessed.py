@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from auditor.engines.told.fetched import ByColumns
-from auditor.engines.told.requests import of_trace
+from auditor.engines.told.statements_of_requests import of_trace
 from auditor.engines.told.statements_of_rows import Named, of_events, of_metadata
 from auditor.simulation.journal_rows import FIRST_TIMESTAMP, LINES_A_STATEMENT
-from auditor.simulation.place import TOPIC, TOPIC_ID
 from auditor.simulation.printed_requests import RequestRow
+from auditor.simulation.writing_place import TOPIC, TOPIC_ID
 from parsers.provenance import Origin, Span
 from parsers.request_log import FetchTold, Other, fetch_told
 from parsers.tables.requests import Fetch, Produce
@@ -22,7 +22,7 @@ from rules.history.repetitions import collapse
 from rules.history.statements import Notice
 from rules.history.terms import in_terms
 from rules.replay import Replay, replay
-from rules.replay.leading.leader import LeaderRow
+from rules.replay.leading.leader_walk import LeaderRow
 from rules.replay.leads.served_leads import ServedLead
 from tests.models.busy import Busy, Timed
 from tests.models.oracle import Model, Version

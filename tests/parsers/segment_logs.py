@@ -14,7 +14,7 @@ from parsers.provenance import Origin
 from parsers.segment import HEADER_SCHEMA, scan
 from parsers.segment.chain import CHUNK_ROWS, Kernel
 from parsers.segment.compiled import compiled_kernel
-from parsers.segment.plain import PlainKernel
+from parsers.segment.plain_kernel import PlainKernel
 from parsers.tables import Refusal
 from parsers.writers.segments import Record, batch_bytes, legacy_bytes, legacy_set_bytes, marker_bytes
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parsers.checkpoints import read_leader_epoch_checkpoint, read_offset_checkpoint
-from parsers.checkpoints.numbers import ENTRY_LIMIT, REFUSAL_LIMIT
+from parsers.checkpoints.decimals import ENTRY_LIMIT, REFUSAL_LIMIT
 from parsers.provenance import Origin
 from parsers.writers.checkpoints import (
     epoch_lines,

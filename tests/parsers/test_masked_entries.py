@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from parsers.provenance import Origin
 from parsers.records import BATCH_LIMIT, decode_entry
-from parsers.records.contents import decode_contents
 from parsers.records.masked import HEADER, masked_entry
+from parsers.records.record_contents import decode_contents
 from parsers.segment import scan_source
 from tests.parsers.test_records_bytes import Record, T, batch
 from tests.rules.broken_dumps import Yard, wrote

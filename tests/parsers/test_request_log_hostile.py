@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from parsers.provenance import Origin
 from parsers.request_log import RequestLog, fetch_rows, read_request_lines, read_request_log
-from parsers.request_log.lines import Line, blocks_of, lines_in
+from parsers.request_log.lines_of_range import Line, blocks_of, lines_in
 from parsers.tables import Fetch, arrow_schema, to_arrow
 from tests.lab.effort import cases
 

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from auditor.engines.told.fetched import ByColumns
-from auditor.engines.told.requests import of_trace
-from auditor.engines.told.traces import Thinning
+from auditor.engines.told.statements_of_requests import of_trace
+from auditor.engines.told.thinned_traces import Thinning
 from parsers.provenance import Origin
 from parsers.request_log import (
     NOTHING,
@@ -33,7 +33,7 @@ from parsers.request_log import (
 from parsers.request_log.batches import batches_of
 from parsers.request_log.blocks import LineReading
 from parsers.request_log.folded import Folded
-from parsers.request_log.lines import blocks_of
+from parsers.request_log.lines_of_range import blocks_of
 from parsers.request_log.trace import read_pieces
 from parsers.tables import Fetch, Produce, SessionGap, from_arrow
 from rules.history.moments import Moment

@@ -9,7 +9,7 @@ import pytest
 
 from parsers.segment import resync, scan
 from parsers.segment.entry_header import V2_DTYPE
-from parsers.segment.held import HeldSegment
+from parsers.segment.held_bytes import HeldSegment
 from parsers.tables import Refusal
 from parsers.writers.segments import batch_bytes, legacy_bytes
 from tests.parsers.segment_logs import ORIGIN, TIME, batch, everything, log_of, spans

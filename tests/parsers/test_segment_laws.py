@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from parsers.segment import Links, chain, compiled, scan
 from parsers.segment.chain import Kernel, choose_kernel
 from parsers.segment.compiled import compiled_kernel
-from parsers.segment.held import HeldSegment
-from parsers.segment.plain import PlainKernel
+from parsers.segment.held_bytes import HeldSegment
+from parsers.segment.plain_kernel import PlainKernel
 from tests.lab.effort import cases
 from tests.parsers.segment_logs import KERNELS, ORIGIN, SAMPLES, compiled_for_sure, damaged, everything, log_of, spans
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from parsers.provenance import Origin
 from parsers.segment import HEADER_SCHEMA, scan, with_place
 from parsers.segment.chain import Kernel
-from parsers.segment.plain import PlainKernel
+from parsers.segment.plain_kernel import PlainKernel
 from parsers.tables import BatchHeader, arrow_schema, from_arrow
 from parsers.writers.segments import batch_bytes, legacy_bytes, legacy_set_bytes, write_segment
 from tests.lab.effort import cases

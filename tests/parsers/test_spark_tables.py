@@ -153,8 +153,8 @@ def test_a_segment_of_a_gigabyte_is_read_by_8_tasks(tmp_path: Path, spark: Spark
 
 @pytest.mark.usefixtures("spark")
 def test_small_files_share_a_task(sample: Sample) -> None:
+    from parsers.spark.asked_table import TableRequest
     from parsers.spark.planning import plan
-    from parsers.spark.request import TableRequest
 
     request = TableRequest(path=str(sample("clean_2_8")), table="batches")
     slices = plan(request, {})
@@ -195,8 +195,8 @@ def tasks_and_topics(frame: DataFrame) -> tuple[int, set[str]]:
 
 
 def test_a_skipped_file_is_not_opened(tmp_path: Path) -> None:
+    from parsers.spark.asked_table import TableRequest
     from parsers.spark.planning import plan
-    from parsers.spark.request import TableRequest
 
     for topic in ("pay", "orders"):
         one_segment(tmp_path, topic)
@@ -210,9 +210,9 @@ def test_a_skipped_file_is_not_opened(tmp_path: Path) -> None:
 
 def test_without_its_column_no_checksum_is_computed(sample: Sample, spark: SparkSession) -> None:
     from parsers.spark import open_dump
+    from parsers.spark.asked_table import TableRequest
     from parsers.spark.planning import plan
     from parsers.spark.registry import READERS
-    from parsers.spark.request import TableRequest
 
     root = sample("bit_rot_payload")
 
@@ -284,7 +284,7 @@ def test_what_the_inventory_refuses_is_among_the_refusals(tmp_path: Path, spark:
     [({"table": "batch"}, "no table 'batch'"), ({"columns": ("kind",)}, "no column kind")],
 )
 def test_what_is_not_there_is_named(wrong: dict[str, Any], words: str) -> None:
-    from parsers.spark.request import TableRequest, UnknownTable
+    from parsers.spark.asked_table import TableRequest, UnknownTable
 
     with pytest.raises(UnknownTable, match=words):
         TableRequest(**{"path": "x", "table": "batches", **wrong})
@@ -292,7 +292,7 @@ def test_what_is_not_there_is_named(wrong: dict[str, Any], words: str) -> None:
 
 @pytest.mark.usefixtures("spark")
 def test_a_request_travels_as_options() -> None:
-    from parsers.spark.request import TableRequest, from_options, to_options
+    from parsers.spark.asked_table import TableRequest, from_options, to_options
 
     request = TableRequest(
         path="/a b", table="records", topics=("pay*", "x"), log_dirs=((1, "a,b=c"),), split_bytes=7,
@@ -351,7 +351,7 @@ def test_logs_are_read_by_the_layouts_and_zones_that_are_told(tmp_path: Path, sp
 
 
 def test_a_layout_or_zone_that_is_none_is_refused_at_once() -> None:
-    from parsers.spark.request import TableRequest, UnknownTable
+    from parsers.spark.asked_table import TableRequest, UnknownTable
 
     with pytest.raises(UnknownTable, match="Mars/Olympus"):
         TableRequest(path="d", table="events", log_timezones=("1=Mars/Olympus",))

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import pytest
 
-from parsers.internal_topics.memberships import RawMember, in_order
+from parsers.internal_topics.group_members import RawMember, in_order
 from parsers.provenance import Span
-from rules.evidence.contradicted import Contradiction, Unjudged, contradictions
-from rules.replicas.groups import GroupAssignment, GroupMember, TopicPartitions
+from rules.evidence.group_assignments import Contradiction, Unjudged, contradictions
+from rules.replicas.commits_of_groups import GroupAssignment, GroupMember, TopicPartitions
 from rules.replicas.partition_counts import PartitionCount, PartitionCounts, counts_of
 from tests.referee.maven import compiled, missing_tools, run_java
 

@@ -9,7 +9,7 @@ import pytest
 
 from rules.availability.account import CONDITIONS, Availability, Exposure, Safeguard, StateRow
 from rules.availability.accounting import FEW_KEPT, ROWS_KEPT, availability
-from rules.availability.states import state_rows
+from rules.availability.lasting_states import state_rows
 from rules.chronicle.chronicle import Chronicle
 from rules.evidence import Moment, PartitionEvidence
 from rules.history.statements import PartitionState, RoleTaken

@@ -17,7 +17,7 @@ from rules.catalog import RULES
 from rules.evidence import OffsetClaim, Replica, SegmentFile
 from rules.facts.stretch import LogFacts
 from rules.judging.judge import judge
-from rules.narrow.keys import KeyLedger
+from rules.narrow.last_of_keys import KeyLedger
 from rules.narrow.surviving_keys import NOTHING_DELETED, KeyedReplica, keys_apart
 from rules.replicas.keys_apart import KeysApart
 from rules.sketch.notation import read_sketch

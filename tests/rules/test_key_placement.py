@@ -12,7 +12,7 @@ from parsers.provenance import Span
 from parsers.writers.segments import Record, batch_bytes
 from rules.evidence.topic import FEW
 from rules.finding import Finding, Severity
-from rules.narrow.placing import PlacingLedger
+from rules.narrow.key_tallies import PlacingLedger
 from rules.protocol.partitioning import PARTITIONERS, crc32, murmur2
 from rules.replicas.keyless import KeylessTally
 from rules.replicas.partition_counts import SLACK_MS

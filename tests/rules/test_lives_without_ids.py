@@ -13,7 +13,7 @@ from parsers.writers.segments import Record, batch_bytes
 from rules.finding import Severity
 from rules.history.last_life import deleted_before, left_behind, not_made, of_the_last_life
 from rules.loss.unbilled import EARLIER_LIFE
-from rules.sketch.moments import read_event
+from rules.sketch.statement_lines import read_event
 from tests.auditor.dumps_at_hand import audited
 from tests.lab.recorded_damage import SAMPLES
 from tests.lab.sample_reports import report_on

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from auditor.simulation.simulate import simulate
+from auditor.simulation.run_simulate import simulate
 
 TEXTBOOK = Path(__file__).parents[2] / "sample_logs" / "textbook"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from auditor.engines.second_look import look_again
-from auditor.simulation.dump import write_dump
+from auditor.simulation.written_dump import write_dump
 from auditor.timeline import evidence_of
 from rules.catalog import BY_ID
 from rules.evidence import PartitionEvidence

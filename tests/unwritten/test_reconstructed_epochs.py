@@ -11,7 +11,7 @@ from rules.counterfactual import Counterfactual, counterfactuals
 from rules.cut_tables import cut_tables
 from rules.protocol.epochs import EpochStart
 from rules.protocol.offsets import Epoch, Offset
-from rules.protocol.replica import ReplicaLog
+from rules.protocol.replica_log import ReplicaLog
 from rules.protocol.truncation import truncate_by_end_offset
 from tests.lab.effort import cases, fast_if
 from tests.lab.expected_from_truth import SAMPLES

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from rules.protocol.keeping import KEPT_BY, WAYS, Keeping
 from rules.protocol.offsets import BrokerId, Offset
-from rules.protocol.replica import ReplicaLog, truncate_to
+from rules.protocol.replica_log import ReplicaLog, truncate_to
 from rules.protocol.truncation import RULES, Exchange, RuleName, Truncation
 from rules.protocol.watermarks import high_watermark_at_start
 from rules.simulator.events import Restart
-from rules.simulator.log import recovered
+from rules.simulator.log_changes import recovered
 from rules.simulator.run_rows import versions_of
 from rules.simulator.script import Script, cluster_of
 from rules.simulator.state import Broker, Cluster, ReconciledCut, replica_of

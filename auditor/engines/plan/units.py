@@ -8,8 +8,8 @@ from typing import Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from auditor.engines.plan.absent import absent_files
 from auditor.engines.plan.borne_ids import topic_names
+from auditor.engines.plan.lacking_files import absent_files
 from auditor.engines.plan.log_stretches import log_stretches
 from auditor.engines.plan.metadata_copies import metadata_copies
 from auditor.engines.plan.pieces import Piece, part, whole

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from parsers.internal_topics import GroupMembers, Membership
-from rules.replicas.groups import GroupAssignment, GroupMember, TopicPartitions
+from rules.replicas.commits_of_groups import GroupAssignment, GroupMember, TopicPartitions
 
 
 def assignment_of(group: GroupMembers, told_until: int | None) -> GroupAssignment:

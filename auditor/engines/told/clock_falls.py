@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from auditor.engines.facts import told_fact
 from auditor.engines.plan.units import ReadUnit
-from auditor.engines.told.topic_names import Spoken
-from auditor.engines.told.zones import Zones
+from auditor.engines.told.topic_ids_told import Spoken
+from auditor.engines.told.zoned_times import Zones
 from rules.history.falling_times import dated_lines, falls_in
 from rules.history.steady import steady_in
 from rules.narrow.assemble import Fact

@@ -20,7 +20,7 @@ from parsers.tables.secrets import shown
 from rules.evidence import METADATA_TOPIC
 from rules.history.moments import DESCRIPTION_CLOCK
 from rules.history.statements import PartitionState
-from rules.replicas.groups import GroupCommit
+from rules.replicas.commits_of_groups import GroupCommit
 from rules.settings import Setting
 
 Place = tuple[str, int]

@@ -19,7 +19,7 @@ from parsers.provenance import row_span
 from parsers.tables.metadata import GroupOffset
 from rules.narrow.assemble import Fact
 from rules.protocol.topics import GROUPS_TOPIC
-from rules.replicas.groups import GroupCommit, GroupHome
+from rules.replicas.commits_of_groups import GroupCommit, GroupHome
 
 Place = tuple[str, int]
 

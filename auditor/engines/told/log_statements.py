@@ -18,15 +18,15 @@ from auditor.engines.told.broker_settings import OF_BROKERS, Printed, changed, o
 from auditor.engines.told.clock_falls import of_lines
 from auditor.engines.told.counts import counts_in, racks_in
 from auditor.engines.told.fetched import ByColumns
-from auditor.engines.told.memberships import OF_MEMBERSHIPS, memberships_in, quorum_leaders_in, registrations_in
-from auditor.engines.told.metadata import metadata_history_of
-from auditor.engines.told.requests import of_trace, trace_begins
+from auditor.engines.told.metadata_told import metadata_history_of
+from auditor.engines.told.registrations import OF_MEMBERSHIPS, memberships_in, quorum_leaders_in, registrations_in
 from auditor.engines.told.session_ends import broken_in, of_followers, of_the_log
+from auditor.engines.told.statements_of_requests import of_trace, trace_begins
 from auditor.engines.told.statements_of_rows import Named, of_events, of_metadata, spoken_of
-from auditor.engines.told.topic_names import Spoken, apart, named_in, names_of, of_topics
-from auditor.engines.told.traces import Thinning
+from auditor.engines.told.thinned_traces import Thinning
+from auditor.engines.told.topic_ids_told import Spoken, apart, named_in, names_of, of_topics
 from auditor.engines.told.untold_requests import SessionsLost, of_several_brokers, trace_gaps, undated
-from auditor.engines.told.zones import Zones
+from auditor.engines.told.zoned_times import Zones
 from parsers.broker_log import given_for
 from parsers.checkpoints import read_server_properties
 from parsers.files import read_source

@@ -13,7 +13,7 @@ from msgspec import structs
 
 from auditor.engines.facts import told_fact
 from auditor.engines.plan.units import ReadUnit
-from auditor.engines.told.zones import Zones
+from auditor.engines.told.zoned_times import Zones
 from parsers.broker_log import wall_clock
 from parsers.provenance import Span
 from parsers.request_log import SessionState

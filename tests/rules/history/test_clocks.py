@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.engines.told.metadata import BatchTimes
+from auditor.engines.told.metadata_told import BatchTimes
 from rules.evidence import METADATA_TOPIC, PartitionEvidence
-from rules.evidence.memberships import clocks_told
+from rules.evidence.clocks_told import clocks_told
 from rules.history.causes import Precedence, precedences
 from rules.history.clocks import WANDER_MS, ClockOffset, Clocks, clocks_of, closed, estimated, translated
 from rules.history.moments import Moment

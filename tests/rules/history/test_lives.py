@@ -6,7 +6,7 @@ import pytest
 
 from rules.history.last_life import of_the_last_life
 from rules.history.turns import roles_fall_back
-from rules.sketch.moments import read_event
+from rules.sketch.statement_lines import read_event
 
 LIFE = """
 t1 leads 1 epoch 0 at 0 hw 0

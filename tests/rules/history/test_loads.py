@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rules.history.loads import of_one_folder
-from rules.sketch.moments import read_event
+from rules.sketch.statement_lines import read_event
 
 BEFORE = "t1 leads 2 epoch 0 at 0 hw 0\nt2 saves 2 at 40\n"
 

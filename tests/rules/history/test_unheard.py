@@ -6,7 +6,7 @@ import pytest
 
 from rules.history.moments import succeeded
 from rules.history.unheard import told_once
-from rules.sketch.moments import read_event
+from rules.sketch.statement_lines import read_event
 from tests.replaced import replace
 
 ANSWER = read_event("t9 acks 1 at 4 acks=1")

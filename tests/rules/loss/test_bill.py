@@ -14,7 +14,7 @@ from rules.history.statements import Fetched, Produced
 from rules.loss.incurred import losses
 from rules.loss.read_before import groups_at_risk, readers
 from rules.loss.worth import ToldProducers, contents, portions
-from rules.replicas.groups import GroupCommit
+from rules.replicas.commits_of_groups import GroupCommit
 from rules.sketch.notation import read_sketch
 from tests.replaced import replace
 

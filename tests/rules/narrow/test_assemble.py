@@ -15,7 +15,7 @@ from auditor.engines.reading import read_unit
 from auditor.engines.settle import settle
 from parsers.tables import from_arrow, to_arrow
 from rules.narrow.assemble import Fact, Surroundings, assemble
-from rules.sketch.moments import read_event
+from rules.sketch.statement_lines import read_event
 from rules.verdict import PartitionVerdict
 from tests.replaced import replace
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from rules.protocol.epochs import EpochChain, EpochStart, assign, epoch_at, truncate_from_start
 from rules.protocol.offsets import Epoch, Offset
-from rules.protocol.replica import ReplicaLog, divergence_point, truncate_fully, truncate_to
+from rules.protocol.replica_log import ReplicaLog, divergence_point, truncate_fully, truncate_to
 from tests.replaced import replace
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rules.narrow.placing import hashed
+from rules.narrow.key_tallies import hashed
 from rules.protocol.partitioning import PARTITIONERS, fnv1a, group_partition, murmur2
 from tests.rules.protocol.client_vectors import vectors
 

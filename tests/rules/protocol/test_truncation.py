@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rules.protocol.epochs import assign, end_offset_for_before_kafka_7415, offset_only
 from rules.protocol.leader import answer_epoch
 from rules.protocol.offsets import Epoch, Offset, OffsetRange
-from rules.protocol.replica import ReplicaLog, divergence_point, truncate_to
+from rules.protocol.replica_log import ReplicaLog, divergence_point, truncate_to
 from rules.protocol.truncation import (
     RULES,
     Exchange,

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from auditor.config import ConfigError
+from auditor.simulation.run_simulate import simulate
 from auditor.simulation.script_file import read_script, script_of
-from auditor.simulation.simulate import simulate
 from rules.simulator.drawing import draw
 from rules.simulator.generation import Generation, UnknownGeneration, generation
-from rules.simulator.outcome import first_difference
+from rules.simulator.run_outcome import first_difference
 from rules.simulator.run_rows import run
 from rules.simulator.script import ScriptError, read_event, read_events
 from rules.simulator.state import Cluster, TopicSettings

@@ -10,14 +10,14 @@ import pytest
 from auditor.audit import audit
 from auditor.config import AuditConfig, ConfigError
 from auditor.report.model import AuditReport
-from auditor.simulation.dump import write_dump
 from auditor.simulation.journal_rows import FIRST_TIMESTAMP
+from auditor.simulation.run_simulate import simulate
 from auditor.simulation.script_file import read_script, script_of
-from auditor.simulation.simulate import simulate
+from auditor.simulation.written_dump import write_dump
 from auditor.timeline import evidence_of
 from rules.finding import Severity
 from rules.simulator.notes import TookFetch, TookProduce
-from rules.simulator.outcome import LINEUP, Outcome, compare, outcome
+from rules.simulator.run_outcome import LINEUP, Outcome, compare, outcome
 from rules.simulator.run_rows import run
 from rules.timeline.rows import timeline_of
 from tests.rules.textbook_goldens import TEXTBOOK, scripts

@@ -10,7 +10,7 @@ from rules.evidence import PartitionEvidence
 from rules.finding import Finding
 from rules.judging.judge import judge
 from rules.rule import Rule
-from rules.sketch.draw import draw
+from rules.sketch.drawn_window import draw
 from rules.sketch.notation import read_sketch
 from rules.zoom.differences import with_differences
 

@@ -11,8 +11,8 @@ from rules.evidence import Level, OffsetClaim, PartitionEvidence, Replica
 from rules.facts.read_again import BatchMark, Zoom
 from rules.facts.stretch import BUCKET_OFFSETS, BucketDigest, EpochRun, LogFacts
 from rules.sketch.notation import read_sketch
-from rules.zoom.compare import BUCKETS_ZOOMED, shared_range, unequal_buckets, unread_buckets, wanted
 from rules.zoom.differences import RUNS_TOLD, with_differences
+from rules.zoom.unequal_buckets import BUCKETS_ZOOMED, shared_range, unequal_buckets, unread_buckets, wanted
 from tests.replaced import replace
 from tests.rules.broken_dumps import Yard, batch, wrote
 

@@ -14,7 +14,7 @@ from auditor.config import ConfigError
 from auditor.simulation.decisions import directory_id, write_metadata_log
 from auditor.simulation.journal_rows import FIRST_TIMESTAMP, Recorder, recorded
 from auditor.simulation.log_files import write_logs
-from auditor.simulation.place import CLUSTER, CONTROLLER, TOPIC, TOPIC_ID
+from auditor.simulation.writing_place import CLUSTER, CONTROLLER, TOPIC, TOPIC_ID
 from auditor.whole_files import whole_folder
 from parsers.writers.checkpoints import (
     epoch_lines,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 
 from rules.evidence import PartitionEvidence, Replica
-from rules.narrow.keys import KeyLedger, LastRecords
+from rules.narrow.last_of_keys import KeyLedger, LastRecords
 from rules.narrow.surviving_keys import KeyedReplica, keyed, replicas_to_key
 from rules.sketch.written_by import COMMIT, TRANSACTIONAL
 

@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 from rules.chronicle.extents import Extents
 from rules.replicas.disagreement import Difference, Uncompared
 from rules.replicas.replica import Replica, same_topic
-from rules.unwritten.held import PossibleLog
+from rules.unwritten.epoch_log import PossibleLog
 from rules.unwritten.ways import SERVER_LOG, Open
 from rules.unwritten.written_logs import WrittenLogs
 

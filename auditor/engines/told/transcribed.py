@@ -16,9 +16,9 @@ from auditor.engines.told.broker_settings import of_changes
 from auditor.engines.told.counts import counts_in, described_counts
 from auditor.engines.told.descriptions import described_commits, described_settings, of_descriptions, of_the_cluster
 from auditor.engines.told.statements_of_rows import Named, PartitionName, of_metadata
-from auditor.engines.told.topic_names import Spoken, apart, names_of, of_topics
+from auditor.engines.told.topic_ids_told import Spoken, apart, names_of, of_topics
 from auditor.engines.told.trace_tables import of_table
-from auditor.engines.told.zones import Zones
+from auditor.engines.told.zoned_times import Zones
 from parsers.describe_text import parse_describe_text
 from parsers.files import read_source
 from parsers.metadata_log import Znode, parse_znode_text, znode_place, znode_settings, znode_states
@@ -29,7 +29,7 @@ from parsers.trace_table import trace_rows
 from rules.history.moments import ZOOKEEPER_CLOCK
 from rules.history.repetitions import collapse
 from rules.narrow.assemble import Fact
-from rules.replicas.groups import GroupCommit
+from rules.replicas.commits_of_groups import GroupCommit
 from rules.replicas.partition_counts import PartitionCount
 from rules.replicas.topic_names import TopicName
 from rules.settings import Setting, settings_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
-from rules.advice.model import Gate
+from rules.advice.weighed import Gate
 from rules.evidence import PartitionEvidence
 from rules.finding import capital
 from rules.replicas.unread_copies import UnreadCopy

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from parsers.request_log.fields import WrongShape
 from parsers.request_log.layout import MARKER, Layout
-from parsers.request_log.lines import Line
+from parsers.request_log.lines_of_range import Line
 from parsers.request_log.request import microseconds, text_times
 from parsers.tables.requests import EpochRequest, IsrRequest, OffsetRequest
 

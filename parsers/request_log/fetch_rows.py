@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from parsers.request_log.columns import (
+from parsers.request_log.fetch_columns import (
     ANSWER_IMPLIED,
     ANSWERED,
     ASKED,
@@ -22,7 +22,6 @@ from parsers.request_log.columns import (
     UNCHANGED,
     Integers,
 )
-from parsers.request_log.entries import Entries
 from parsers.request_log.known import (
     Calls,
     Kept,
@@ -38,6 +37,7 @@ from parsers.request_log.known import (
     words_of,
 )
 from parsers.request_log.resting import ANSWERED_ONLY, RESTING, RowsToBe, resting, rests_of, turns_of
+from parsers.request_log.session_entries import Entries
 from parsers.request_log.typed import NULL
 
 _TOGETHER: Final = 1 << 17

@@ -14,7 +14,7 @@ from rules.history.moments import accepted
 from rules.history.rotated import FileOrder, Place
 from rules.history.statements import Fetched
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
-from rules.replay.leading.acknowledged import acknowledged_end, committed, taken
+from rules.replay.leading.acknowledged_by_all import acknowledged_end, committed, taken
 from rules.replay.leading.answers import Answers, LeaderThen
 from rules.replay.leading.bounds import at_least, at_most, between, why_counted, why_in_sync, why_resting
 from rules.replay.leading.counting import Counting

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from parsers.request_log.call import AnsweredPartition, AskedPartition, PartitionKey
-from parsers.request_log.columns import ANSWERED, ASKED, Integers
+from parsers.request_log.fetch_columns import ANSWERED, ASKED, Integers
 from parsers.request_log.sessions import Cached
 from parsers.request_log.typed import NULL
 

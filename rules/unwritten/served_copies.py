@@ -9,7 +9,7 @@ from rules.chronicle.chronicle import Chronicle
 from rules.history.gaps import TraceGap
 from rules.history.moments import Moment, assigned
 from rules.history.statements import Answered
-from rules.unwritten.turns import Lead
+from rules.unwritten.log_turns import Lead
 
 OFFSET_OUT_OF_RANGE: Final = 1
 

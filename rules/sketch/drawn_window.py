@@ -9,7 +9,16 @@ from typing import Final
 from rules.evidence import COMPACTED_TOPICS, METADATA_TOPIC, PartitionEvidence, Replica
 from rules.protocol.epochs import EpochChain, truncate_from_start
 from rules.protocol.offsets import Offset
-from rules.sketch.cells import Letters, cell, first_offset, in_physical_order, letters_of, marks, points, tail
+from rules.sketch.marks_of_replica import (
+    Letters,
+    cell,
+    first_offset,
+    in_physical_order,
+    letters_of,
+    marks,
+    points,
+    tail,
+)
 
 MARGIN: Final = 5
 REPLICAS_DRAWN: Final = 6

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from parsers.checkpoints.checkpoint_text import CheckpointLine, read_entries
-from parsers.checkpoints.numbers import INT32_MAX, integer
+from parsers.checkpoints.decimals import INT32_MAX, integer
 from parsers.provenance import FileKind, Origin
 from parsers.refusal import Parsed
 from parsers.tables import CheckpointKind, EpochEntry, OffsetCheckpoint, Refusal

@@ -29,8 +29,8 @@ from parsers.provenance import FileKind, Origin
 from parsers.records import decode_entry
 from parsers.refusal import Parsed
 from parsers.segment import SegmentChunk, scan_source, with_place
-from parsers.spark.index_rows import beside_their_segment
-from parsers.spark.request import TableRequest
+from parsers.spark.asked_table import TableRequest
+from parsers.spark.beside_segments import beside_their_segment
 from parsers.spark.row_batches import batches_of
 from parsers.spark.slices import FilePart
 from parsers.tables import BrokerSetting, EpochEntry, IndexEntry, OffsetCheckpoint, ProducerState, RecordRow, Refusal

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rules.simulator.drawing import draw
-from rules.simulator.outcome import Outcome
+from rules.simulator.run_outcome import Outcome
 from rules.simulator.run_rows import ReplicaRow, Row
 from rules.simulator.state import Batch, ReconciledCut
 

@@ -14,7 +14,7 @@ from rules.narrow.fold import fold
 from rules.protocol.epochs import EpochStart
 from rules.protocol.offsets import Epoch, Offset
 from rules.protocol.steps import StepLimit
-from rules.sketch.batch_rows import BATCH_BYTES, EVERY_MILLISECOND, Pace, SketchedBatch, headers, zoom
+from rules.sketch.drawn_batches import BATCH_BYTES, EVERY_MILLISECOND, Pace, SketchedBatch, headers, zoom
 from rules.sketch.written_by import NOBODY, Sender, sender
 
 _CELL: Final = re.compile(

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from parsers.checkpoints import read_partition_metadata
 from parsers.files import read_source
 from parsers.inventory.contents import LogDir, ReplicaDir
-from parsers.inventory.names import parse_replica_name
-from parsers.inventory.walk import Folder
+from parsers.inventory.file_names import parse_replica_name
+from parsers.inventory.tree_walk import Folder
 from parsers.provenance import Origin
 from parsers.refusal import refuse
 from parsers.tables import Refusal

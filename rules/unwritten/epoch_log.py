@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from rules.protocol.epochs import EpochChain, EpochStart, truncate_from_end, truncate_from_start
 from rules.protocol.keeping import WAYS, Keeping
 from rules.protocol.offsets import Epoch, Offset
-from rules.protocol.replica import ReplicaLog
+from rules.protocol.replica_log import ReplicaLog
 
 FAR: Final = 1 << 62
 """Beyond every offset."""

@@ -10,7 +10,7 @@ import numpy as np
 from parsers.segment.checksum import crc_holds
 from parsers.segment.columns import HeaderColumns, gather_legacy, gather_v2
 from parsers.segment.entry_header import HEADER_BYTES, LENGTH_END, MAX_LENGTH, V2_HEADER, sane_v2, sound
-from parsers.segment.held import HEADER_ROOM, HeldSegment
+from parsers.segment.held_bytes import HEADER_ROOM, HeldSegment
 
 
 class PlainKernel:

@@ -11,10 +11,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSourceReader
 
 from parsers.inventory import NotADump, enclose
+from parsers.spark.asked_table import SPLIT_BYTES, TableRequest, to_options
 from parsers.spark.long_traces import OF_SESSIONS, cut_traces, traced
 from parsers.spark.named_rows import TELLING, topics_of_ids, with_topics
 from parsers.spark.registry import READERS
-from parsers.spark.request import SPLIT_BYTES, TableRequest, to_options
 from parsers.spark.source import FORMAT, DumpSource
 
 _PUSHDOWN: Final = "spark.sql.python.filterPushdown.enabled"

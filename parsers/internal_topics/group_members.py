@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from parsers.internal_topics.fields import Fields, record_key
+from parsers.internal_topics.encodings import Fields, record_key
 from parsers.internal_topics.record import InternalRecord
 from parsers.provenance import Span
 from parsers.wire import Malformed, UnknownVersion

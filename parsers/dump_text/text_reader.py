@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from parsers.dump_text.addressed_lines import HEAD_LIMIT, DumpLine, read_lines
 from parsers.dump_text.dumped_file import dumped_file
 from parsers.dump_text.grammar import batch_line, positioned_line, record_line
 from parsers.dump_text.index_rows import SUFFIXES, read_entry
 from parsers.dump_text.line_facts import BatchLine
-from parsers.dump_text.lines import HEAD_LIMIT, DumpLine, read_lines
 from parsers.dump_text.output import DumpChunk, Note, Output
 from parsers.dump_text.section import Section, Text
 from parsers.provenance import Origin

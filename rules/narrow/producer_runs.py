@@ -9,7 +9,7 @@ import polars as pl
 
 from rules.facts.producers import KEEP_STEPS, SEQUENCES
 from rules.facts.producing import BatchTime, EpochFall, ProducerFence, ProducerRun, SequenceStep, StepFields
-from rules.narrow.totals import APPEND_TIME, PLACE, span_of
+from rules.narrow.stretch_totals import APPEND_TIME, PLACE, span_of
 
 _PRODUCER: Final = ("producer_id", "producer_epoch")
 _OF_A_PRODUCER: Final = (

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from parsers.internal_topics.fields import Fields, record_key, tagged_int64
+from parsers.internal_topics.encodings import Fields, record_key, tagged_int64
 from parsers.internal_topics.record import InternalRecord, record_columns, refuse_record
 from parsers.provenance import Origin
 from parsers.tables import Refusal

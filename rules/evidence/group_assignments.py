@@ -20,7 +20,7 @@ from rules.protocol.assignment import (
     is_balanced,
     left_over,
 )
-from rules.replicas.groups import GroupAssignment, GroupMember, TopicPartitions
+from rules.replicas.commits_of_groups import GroupAssignment, GroupMember, TopicPartitions
 from rules.replicas.partition_counts import SLACK_MS, PartitionCounts
 from rules.replicas.racks import racks_seen
 

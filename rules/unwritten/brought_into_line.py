@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from rules.history.moments import ROLE_KINDS
-from rules.unwritten.turns import Turn
+from rules.unwritten.log_turns import Turn
 
 ROLES: Final = ("follows", "leads", "rests")
 MOST_EPOCHS: Final = 8

@@ -24,7 +24,7 @@ from auditor.engines.settle import settle
 from auditor.engines.told.broker_settings import informed
 from auditor.outlet import deliver, require_one_of, require_writable
 from auditor.progress_bar import watched
-from auditor.timeline.document import timeline_document
+from auditor.timeline.json_document import timeline_document
 from auditor.timeline.text import timeline_text
 from auditor.timeline.window import Window, window_of
 from rules.evidence import Level, PartitionEvidence

@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import Struct
 
 from parsers.files import disk_name, file_type, is_inside, printable, reason_of
-from parsers.inventory.names import WRITTEN_BY_BROKERS, WRITTEN_BY_KAFKA, FileName, parse_file_name
+from parsers.inventory.file_names import WRITTEN_BY_BROKERS, WRITTEN_BY_KAFKA, FileName, parse_file_name
 from parsers.provenance import Origin
 from parsers.refusal import refuse
 from parsers.tables import Refusal, RefusalKind

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Final
 
 from auditor.config import ConfigError
-from auditor.simulation.dump import write_dump
-from auditor.simulation.json import comparison_document, run_document
+from auditor.simulation.run_document import comparison_document, run_document
 from auditor.simulation.run_text import comparison_text, run_text
 from auditor.simulation.script_file import read_script
+from auditor.simulation.written_dump import write_dump
 from rules.simulator.generation import UnknownGeneration, generation
-from rules.simulator.outcome import LINEUP, Generations, compare, outcome
+from rules.simulator.run_outcome import LINEUP, Generations, compare, outcome
 from rules.simulator.run_rows import run
 
 FORMATS: Final = ("terminal", "json")
