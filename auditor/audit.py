@@ -31,7 +31,7 @@ from parsers.inventory import HOME, UNPACKED, Inventory, take_inventory
 from parsers.provenance import FileKind
 from rules.catalog import RULES
 from rules.judging.judge_topics import judge_topics
-from rules.narrow.assemble import Surroundings
+from rules.narrow.facts import Surroundings
 from rules.verdict import PartitionVerdict
 
 TELLING_KINDS: Final[tuple[FileKind, ...]] = ("request-log", "broker-log")

@@ -10,7 +10,7 @@ from auditor.engines.plan.folders_left import unread_copies
 from auditor.engines.plan.units import ReadUnit
 from auditor.held_folders import held_otherwise
 from parsers.inventory import Inventory, ReplicaDir
-from rules.narrow.assemble import Surroundings
+from rules.narrow.facts import Surroundings
 from rules.replicas.partition_counts import PartitionCounts
 from rules.replicas.topic_ids import Bearer, contested
 from rules.thresholds import Thresholds

@@ -14,7 +14,7 @@ from parsers.tables import Refusal
 from rules.facts.indexes import NO_INDEXES, IndexFacts
 from rules.facts.stretch import LogFacts
 from rules.history.moments import Moment
-from rules.narrow.assemble import DirectoryFacts, Fact, RootClaims
+from rules.narrow.facts import DirectoryFacts, Fact, RootClaims
 from rules.replicas.commits_of_groups import GroupCommit
 
 

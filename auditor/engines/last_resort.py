@@ -22,7 +22,7 @@ from rules.evidence import EpochFile
 from rules.facts.stretch import LogFacts, UnreadBytes
 from rules.history.gaps import TraceGap
 from rules.judging.giving_up import place_of
-from rules.narrow.assemble import Fact
+from rules.narrow.facts import Fact
 
 FORESEEN: Final = "bytes that this reader is prepared for; please report this file's shape"
 TOGETHER: Final[tuple[UnitKind, ...]] = ("dump-text", "log")

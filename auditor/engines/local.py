@@ -11,7 +11,7 @@ from auditor.engines.progress import Progress
 from auditor.engines.reading import UnitReader
 from auditor.engines.settle import settle
 from auditor.engines.told.broker_settings import informed
-from rules.narrow.assemble import Fact, Surroundings
+from rules.narrow.facts import Fact, Surroundings
 from rules.verdict import PartitionVerdict
 
 PartitionKey = tuple[str | None, str | None, int | None]

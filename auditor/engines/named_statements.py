@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.units import ReadUnit
-from rules.narrow.assemble import Fact
+from rules.narrow.facts import Fact
 from rules.replicas.topic_names import Nameless, TopicIds, TopicName, UnnamedTopicId, without_one_name
 from rules.verdict import PartitionVerdict
 

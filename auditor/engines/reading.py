@@ -37,7 +37,7 @@ from parsers.tables import CheckpointKind, OffsetCheckpoint, Refusal
 from rules.evidence import EpochClaim, EpochFile, Leftover, Level, OffsetClaim, ProducerClaim, SegmentFile
 from rules.facts.join import join_all
 from rules.facts.stretch import UNOPENED, LogFacts
-from rules.narrow.assemble import DirectoryFacts, Fact, RootClaims
+from rules.narrow.facts import DirectoryFacts, Fact, RootClaims
 from rules.narrow.fold import fold
 
 FOLD_ROWS: Final = 1 << 15

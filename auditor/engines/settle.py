@@ -18,7 +18,8 @@ from rules.catalog import RULES
 from rules.facts.read_again import UnreadFile
 from rules.judging.giving_up import place_of
 from rules.judging.judge import judge
-from rules.narrow.assemble import Fact, Surroundings, assemble, owned
+from rules.narrow.assemble import assemble, owned
+from rules.narrow.facts import Fact, Surroundings
 from rules.verdict import PartitionVerdict
 
 JUDGED: Final = "evidence that can be judged; please report this dump's shape"

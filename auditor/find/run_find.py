@@ -24,7 +24,8 @@ from parsers.files import found_at
 from parsers.inventory import Inventory, take_inventory
 from parsers.provenance import Origin
 from rules.evidence import PartitionEvidence
-from rules.narrow.assemble import Fact, Surroundings, assemble
+from rules.narrow.assemble import assemble
+from rules.narrow.facts import Fact, Surroundings
 
 KINDS: Final = ("log", "directory", "root")
 LONGEST_TIME: Final = 15

@@ -23,7 +23,8 @@ from rules.catalog import BEARINGS
 from rules.evidence import PartitionEvidence
 from rules.finding import RecordsMeant, offsets_told, place_of
 from rules.loss.survivors import Survivor, survivors
-from rules.narrow.assemble import Surroundings, assemble
+from rules.narrow.assemble import assemble
+from rules.narrow.facts import Surroundings
 from rules.protocol.offsets import UNDEFINED_EPOCH, without
 from rules.words import numbered
 

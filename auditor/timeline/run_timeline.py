@@ -29,7 +29,8 @@ from auditor.timeline.text import timeline_text
 from auditor.timeline.window import Window, window_of
 from rules.evidence import Level, PartitionEvidence
 from rules.loss.incurred import Loss
-from rules.narrow.assemble import Fact, Surroundings, assemble, owned
+from rules.narrow.assemble import assemble, owned
+from rules.narrow.facts import Fact, Surroundings
 from rules.timeline.rows import Timeline, timeline_of
 
 AS_IT_STANDS: Final = AuditConfig()

@@ -1,170 +1,39 @@
-"""Facts as they travel between readers and judges, and how the facts about one partition become its evidence."""
+"""How the facts about one partition become its evidence."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
-from parsers.provenance import LOG_DIR_CHECKPOINTS, FileKind, ReplicaState, Span
+from parsers.provenance import LOG_DIR_CHECKPOINTS, FileKind
 from rules.chronicle.chronicle import Chronicle
 from rules.evidence import (
-    NO_EPOCH_FILE,
-    BrokerVersion,
-    EpochFile,
-    Leftover,
-    Level,
-    OffsetClaim,
     PartitionEvidence,
-    ProducerClaim,
     Replica,
-    SegmentFile,
 )
 from rules.evidence.absent_segments import with_absent_segments
-from rules.facts.indexes import NO_INDEXES, IndexFacts, join_all_indexes
+from rules.facts.indexes import join_all_indexes
 from rules.facts.join import join_all
-from rules.facts.read_again import UnreadFile
-from rules.facts.stretch import LogFacts
-from rules.history.falling_times import Falls, TimesFall
-from rules.history.gaps import TraceGap
 from rules.history.last_life import deleted_before, gave_up, left_behind, not_made
 from rules.history.loads import of_one_folder
 from rules.history.moments import Moment
 from rules.history.repetitions import collapse, once
 from rules.history.rotated import FileOrder
 from rules.history.set_back import going_on
-from rules.history.steady import Steady, Times
 from rules.history.terms import in_terms
-from rules.history.trace_ends import SessionBroken, TraceEnd
 from rules.history.unheard import told_once
+from rules.narrow.facts import DirectoryFacts, Fact, RootClaims, Surroundings
 from rules.narrow.rejoined import rejoined
 from rules.protocol.epochs import EpochChain
-from rules.replicas.belied import EpochsOf, LooseFolder, belied
-from rules.replicas.commits_of_groups import GroupAssignment, GroupCommit, GroupHome, in_order
+from rules.replicas.belied import EpochsOf, belied
+from rules.replicas.commits_of_groups import GroupHome, in_order
 from rules.replicas.compacting import is_compacted
-from rules.replicas.coordinators import NO_COORDINATORS, CoordinatorLog, Coordinators
-from rules.replicas.exchanged import Exchanged
 from rules.replicas.foreign import found_foreign
 from rules.replicas.lives import of_incarnation, with_lives
-from rules.replicas.metadata_snapshots import SnapshotSeen
-from rules.replicas.partition_counts import NOTHING_COUNTED, PartitionCount, PartitionCounts
 from rules.replicas.placing import Placing
-from rules.replicas.remote import RemoteCopy, of_the_topic
-from rules.replicas.topic_ids import Bearer
-from rules.replicas.topic_names import Nameless, TopicName
-from rules.replicas.unread_copies import ALL_READ, UnreadCopies
-from rules.settings import NO_SETTINGS, Setting, Settings
-from rules.thresholds import DEFAULTS, Thresholds
-
-
-class DirectoryFacts(Struct, frozen=True, kw_only=True):
-    """What the small files and the listing of a replica's directory say."""
-
-    segments: tuple[SegmentFile, ...] = ()
-    leftovers: tuple[Leftover, ...] = ()
-    epoch_file: EpochFile = NO_EPOCH_FILE
-    snapshot_offsets: tuple[OffsetClaim, ...] = ()
-    producer_claims: tuple[ProducerClaim, ...] = ()
-    voters: tuple[int, ...] = ()
-    refusals: tuple[UnreadFile, ...] = ()
-
-
-class RootClaims(Struct, frozen=True, kw_only=True):
-    """What the checkpoint files of a log dir claim about one partition, and whether its broker stopped in order."""
-
-    high_watermark: OffsetClaim | None = None
-    recovery_point: OffsetClaim | None = None
-    log_start: OffsetClaim | None = None
-    cleaner: OffsetClaim | None = None
-    refusals: tuple[UnreadFile, ...] = ()
-
-
-class Fact(Struct, frozen=True, kw_only=True):
-    """One row of the table of facts: whose it is, where it stands in physical order, and one kind of content."""
-
-    cluster_id: str | None
-    topic: str | None
-    partition: int | None
-    topic_id: str | None
-    broker: int
-    log_dir: str
-    path: str | None
-    state: ReplicaState
-    order: int
-    """Place of a stretch within its log: the readers number the stretches of a replica in physical order."""
-    log: LogFacts | None = None
-    directory: DirectoryFacts | None = None
-    indexes: IndexFacts = NO_INDEXES
-    root: RootClaims | None = None
-    clean_shutdown: Span | None = None
-    moments: tuple[Moment, ...] = ()
-    group_commits: tuple[GroupCommit, ...] = ()
-    remote_copies: tuple[RemoteCopy, ...] = ()
-    group_homes: tuple[GroupHome, ...] = ()
-    assignments: tuple[GroupAssignment, ...] = ()
-    metadata_snapshots: tuple[SnapshotSeen, ...] = ()
-    settings: tuple[Setting, ...] = ()
-    gaps: tuple[TraceGap, ...] = ()
-    """What is told of brokers and topics as a whole; a fact of settings or gaps tells nothing else."""
-    disowned: tuple[str, ...] = ()
-    """Logs into which several brokers wrote, told by those of their stretches that show it."""
-    names: tuple[TopicName, ...] = ()
-    """Names of topic ids, for those who tell the id alone."""
-    nameless: tuple[Nameless, ...] = ()
-    """What tells the id of a topic alone, counted; the statements are in facts that bear the id and no topic."""
-    trace_ends: tuple[TraceEnd, ...] = ()
-    sessions_broken: tuple[SessionBroken, ...] = ()
-    """How far followers' sessions went, by the logs of who answered and of who asked."""
-    falls: tuple[TimesFall, ...] = ()
-    """Where times fall in brokers' logs."""
-    steady: tuple[Steady, ...] = ()
-    """When lines of brokers' logs follow each other closely."""
-    counts: tuple[PartitionCount, ...] = ()
-    coordinators: tuple[CoordinatorLog, ...] = ()
-    checkpoints: tuple[FileKind, ...] = ()
-    """Which checkpoints of its log dir were read whole."""
-    bytes_seen: int = 0
-    bytes_read: int = 0
-
-    @property
-    def of_the_cluster(self) -> bool:
-        """Whether every partition's judges must know it."""
-        of_logs = self.settings or self.gaps or self.disowned or self.trace_ends or self.sessions_broken
-        told = bool(of_logs or self.falls or self.steady or self.names or self.nameless)
-        return told or bool(self.checkpoints or self.counts or self.coordinators)
-
-
-class Surroundings(Struct, frozen=True, kw_only=True):
-    """What a partition's judges must know of the rest of its cluster."""
-
-    cluster_id: str | None
-    level: Level = "full"
-    versions: tuple[BrokerVersion, ...] = ()
-    settings: Settings = NO_SETTINGS
-    gaps: tuple[TraceGap, ...] = ()
-    requests_until: Mapping[int, int] = field(default_factory=dict)
-    """When each broker answered the last request that its log tells, of whatever partition."""
-    falls: Falls = field(default_factory=dict)
-    steady: Mapping[str, Sequence[Times]] = field(default_factory=dict)
-    busy: frozenset[int] = frozenset()
-    """Brokers whose request logs are thinned."""
-    disowned: frozenset[str] = frozenset()
-    """Logs that are nobody's evidence."""
-    checkpoints: Mapping[str, tuple[FileKind, ...]] = field(default_factory=dict)
-    """Which checkpoints of each log dir were read whole."""
-    bearers: tuple[Bearer, ...] = ()
-    exchanged: tuple[Exchanged, ...] = ()
-    loose: tuple[LooseFolder, ...] = ()
-    """Folders of which nobody vouches that they are in their places."""
-    counts: PartitionCounts = NOTHING_COUNTED
-    coordinators: Coordinators = NO_COORDINATORS
-    copied_live: bool = False
-    copied: str = ""
-    thresholds: Thresholds = DEFAULTS
-    brokers_in_dump: int = 1
-    unread_copies: UnreadCopies = ALL_READ
+from rules.replicas.remote import of_the_topic
 
 
 def owned(facts: Iterable[Fact], surroundings: Surroundings) -> list[Fact]:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from rules.narrow.assemble import Fact
+from rules.narrow.facts import Fact
 from tests.ablations.bench import SAMPLES, Bench, broken
 from tests.ablations.leave_out import draw
 

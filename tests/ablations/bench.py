@@ -19,7 +19,7 @@ from auditor.engines.reading import UnitReader
 from auditor.report.model import AuditReport
 from rules.evidence import Level
 from rules.finding import Finding, Severity
-from rules.narrow.assemble import Fact
+from rules.narrow.facts import Fact
 from rules.protocol.offsets import without
 from tests.ablations.leave_out import Ablation, sizes_under
 from tests.lab.views import contradictions, of

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rules.narrow.assemble import Fact
+from rules.narrow.facts import Fact
 from tests.ablations.bench import Bench, broken, pieces
 from tests.ablations.leave_out import Ablation, draw, together_as_one, without_middle, without_segments
 from tests.lab.effort import fast_if

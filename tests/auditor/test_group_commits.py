@@ -21,7 +21,8 @@ from auditor.report.summary.actions import actions
 from parsers.internal_topics import InternalRecord, latest_commits
 from parsers.provenance import Origin
 from parsers.tables import from_arrow, to_arrow
-from rules.narrow.assemble import Fact, Surroundings, assemble
+from rules.narrow.assemble import assemble
+from rules.narrow.facts import Fact, Surroundings
 from tests.mutants.on_told import committed
 from tests.mutants.surgery import Copy
 

@@ -24,7 +24,8 @@ from auditor.report.json import render
 from parsers.provenance import Span
 from parsers.tables import BrokerSetting, arrow_schema
 from rules.history.moments import Moment
-from rules.narrow.assemble import Surroundings, owned
+from rules.narrow.assemble import owned
+from rules.narrow.facts import Surroundings
 from rules.settings import KAFKA_VERSION, Setting
 from tests.lab.effort import cases
 from tests.lab.sample_reports import report_on

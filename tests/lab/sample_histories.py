@@ -14,7 +14,8 @@ from auditor.engines.plan.selection import Selection
 from auditor.engines.reading import read_unit
 from auditor.engines.told.broker_settings import informed
 from rules.evidence import PartitionEvidence
-from rules.narrow.assemble import Fact, assemble
+from rules.narrow.assemble import assemble
+from rules.narrow.facts import Fact
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
 

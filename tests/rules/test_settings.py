@@ -13,7 +13,7 @@ from parsers.provenance import Origin, Span
 from parsers.tables.secrets import HIDDEN
 from rules.history.moments import Moment
 from rules.history.statements import LogCut
-from rules.narrow.assemble import Fact, Surroundings
+from rules.narrow.facts import Fact, Surroundings
 from rules.replay import Clocks
 from rules.settings import Setting, SettingOrigin, settings_of
 from tests.lab.sample_histories import histories

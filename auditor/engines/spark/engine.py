@@ -37,7 +37,7 @@ from parsers.request_log import SessionState
 from parsers.spark.schema import spark_schema
 from parsers.tables import arrow_schema, from_arrow, to_arrow
 from rules.evidence import Level
-from rules.narrow.assemble import Fact, Surroundings
+from rules.narrow.facts import Fact, Surroundings
 from rules.verdict import PartitionVerdict
 from spark_jobs.session import build_session
 

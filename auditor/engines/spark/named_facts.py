@@ -11,7 +11,7 @@ from pyspark.sql.functions import broadcast, coalesce, col, explode, expr
 from auditor.engines.named_statements import Naming, nameless_in, naming
 from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.units import ReadUnit
-from rules.narrow.assemble import Fact
+from rules.narrow.facts import Fact
 from rules.replicas.topic_names import TopicName
 
 TELLS_NAMES: Final = "size(names) > 0"

@@ -12,22 +12,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import structs
 
+from auditor.engines.told.broker_versions import known_versions, logged_versions
 from parsers.broker_log import wall_clock
 from parsers.provenance import Span, row_span
 from parsers.tables import BrokerEvent, BrokerSetting, ConfigChange
-from rules.evidence import BrokerVersion
 from rules.history.falling_times import by_clock
 from rules.history.gaps import TraceGap
 from rules.history.steady import by_clock as steady_by_clock
 from rules.history.trace_ends import SessionBroken, TraceEnd, busy_logs, ended_early, requests_until
-from rules.narrow.assemble import Fact, Surroundings
+from rules.narrow.facts import Fact, Surroundings
 from rules.replicas.coordinators import Coordinators
 from rules.replicas.partition_counts import counts_of
 from rules.settings import (
     BROKER_NAMES,
     BROKER_STATE,
     DYNAMIC,
-    INTER_BROKER_PROTOCOL,
     KAFKA_VERSION,
     METADATA_VERSION,
     STARTED,
@@ -267,37 +266,3 @@ def _stated(facts: Iterable[Fact], disowned: frozenset[str]) -> Iterator[Setting
             yield statement
         elif source not in disowned:
             yield from (new for new in changed((statement,), printed.setdefault(source, {})) if not new.inherited)
-
-
-def logged_versions(settings: Settings) -> tuple[BrokerVersion, ...]:
-    """Every broker's last release and protocol as its logs print them; under KRaft that is the metadata version."""
-    last: dict[int, dict[str, Setting]] = {}
-    for told in settings.statements:
-        if told.origin == "log" and told.name in (KAFKA_VERSION, METADATA_VERSION, INTER_BROKER_PROTOCOL):
-            last.setdefault(-1 if told.broker is None else told.broker, {})[told.name] = told
-    return tuple(_version(broker, last[broker]) for broker in sorted(last) if broker >= 0)
-
-
-def _version(broker: int, last: Mapping[str, Setting]) -> BrokerVersion:
-    binary, spoken = last.get(KAFKA_VERSION), last.get(METADATA_VERSION) or last.get(INTER_BROKER_PROTOCOL)
-    latest = max(last.values(), key=lambda each: (-1 if each.since is None else each.since, each.span.start))
-    return BrokerVersion(
-        broker=broker,
-        binary=binary.value if binary else None,
-        inter_broker_protocol=spoken.value if spoken else None,
-        because=f"printed in {latest.span.source}",
-    )
-
-
-def known_versions(given: Sequence[BrokerVersion], logged: Sequence[BrokerVersion]) -> tuple[BrokerVersion, ...]:
-    """What was given outweighs what was logged, field by field."""
-    by_broker = {version.broker: version for version in logged}
-    for version in given:
-        before = by_broker.get(version.broker)
-        by_broker[version.broker] = BrokerVersion(
-            broker=version.broker,
-            binary=version.binary or (before.binary if before else None),
-            inter_broker_protocol=version.inter_broker_protocol or (before.inter_broker_protocol if before else None),
-            because=version.because,
-        )
-    return tuple(by_broker[broker] for broker in sorted(by_broker))

@@ -12,7 +12,7 @@ from auditor.engines.told.topic_ids_told import Spoken
 from auditor.engines.told.zoned_times import Zones
 from rules.history.falling_times import dated_lines, falls_in
 from rules.history.steady import steady_in
-from rules.narrow.assemble import Fact
+from rules.narrow.facts import Fact
 
 
 def of_lines(unit: ReadUnit, spoken: Spoken) -> Iterator[Fact]:

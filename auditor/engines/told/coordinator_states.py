@@ -16,7 +16,7 @@ from auditor.engines.told.statements_of_rows import known
 from parsers.internal_topics import latest_states
 from parsers.provenance import row_span
 from parsers.tables.metadata import Transaction
-from rules.narrow.assemble import Fact
+from rules.narrow.facts import Fact
 from rules.replicas.coordinators import Coordinated, CoordinatorLog, Reached
 
 

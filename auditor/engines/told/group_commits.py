@@ -17,7 +17,7 @@ from auditor.engines.told.internal_topics import Records, copies_of, leading
 from parsers.internal_topics import StandingKeys, latest_commits
 from parsers.provenance import row_span
 from parsers.tables.metadata import GroupOffset
-from rules.narrow.assemble import Fact
+from rules.narrow.facts import Fact
 from rules.protocol.topics import GROUPS_TOPIC
 from rules.replicas.commits_of_groups import GroupCommit, GroupHome
 

@@ -36,7 +36,7 @@ from parsers.tables import BrokerEvent, Refusal, from_arrow
 from rules.history.moments import Moment
 from rules.history.repetitions import collapse
 from rules.history.trace_ends import SessionBroken
-from rules.narrow.assemble import Fact
+from rules.narrow.facts import Fact
 from rules.protocol.topics import METADATA_TOPIC
 from rules.replicas.metadata_snapshots import SnapshotSeen
 from rules.replicas.partition_counts import PartitionCount

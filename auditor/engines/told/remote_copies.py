@@ -12,7 +12,7 @@ from auditor.engines.told.internal_topics import Records, copies_of, leading
 from parsers.internal_topics import REMOTE_LIMIT, RemoteSegment, remote_segments
 from parsers.refusal import refuse
 from parsers.tables import Refusal
-from rules.narrow.assemble import Fact
+from rules.narrow.facts import Fact
 from rules.replicas.remote import RemoteCopy, by_epoch
 
 Place = tuple[str, int]

@@ -18,7 +18,7 @@ from parsers.broker_log import wall_clock
 from parsers.provenance import Span
 from parsers.request_log import SessionState
 from rules.history.trace_ends import SessionBroken, SessionLeft, TraceEnd
-from rules.narrow.assemble import Fact
+from rules.narrow.facts import Fact
 
 _KIND: Final = "fetch-session-ended"
 _NUMBERED: Final = re.compile(r"sessionId=(\d{1,10}), epoch=(\d{1,10})\b")

@@ -21,7 +21,7 @@ from parsers.tables import Refusal
 from rules.evidence import SegmentFile
 from rules.facts.join import join_all
 from rules.facts.stretch import LogFacts
-from rules.narrow.assemble import DirectoryFacts, Fact
+from rules.narrow.facts import DirectoryFacts, Fact
 from rules.narrow.fold import fold
 
 if TYPE_CHECKING:

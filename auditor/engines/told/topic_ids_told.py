@@ -15,7 +15,7 @@ from auditor.engines.told.statements_of_rows import PartitionName, known_id
 from rules.evidence import METADATA_TOPIC
 from rules.history.moments import Moment
 from rules.history.repetitions import standing_for
-from rules.narrow.assemble import Fact
+from rules.narrow.facts import Fact
 from rules.replicas.topic_names import Nameless, TopicName
 
 METADATA_ID: Final = "AAAAAAAAAAAAAAAAAAAAAQ"

@@ -28,7 +28,7 @@ from parsers.tables import Fetch, Refusal
 from parsers.trace_table import trace_rows
 from rules.history.moments import ZOOKEEPER_CLOCK
 from rules.history.repetitions import collapse
-from rules.narrow.assemble import Fact
+from rules.narrow.facts import Fact
 from rules.replicas.commits_of_groups import GroupCommit
 from rules.replicas.partition_counts import PartitionCount
 from rules.replicas.topic_names import TopicName

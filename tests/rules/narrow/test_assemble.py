@@ -14,7 +14,8 @@ from auditor.engines.plan.units import ReadUnit
 from auditor.engines.reading import read_unit
 from auditor.engines.settle import settle
 from parsers.tables import from_arrow, to_arrow
-from rules.narrow.assemble import Fact, Surroundings, assemble
+from rules.narrow.assemble import assemble
+from rules.narrow.facts import Fact, Surroundings
 from rules.sketch.statement_lines import read_event
 from rules.verdict import PartitionVerdict
 from tests.replaced import replace
