@@ -75,17 +75,20 @@ class IfSet:
     most: Mapping[Pair, int]
 
     def windows(self, time: int, source: str, target: str) -> Iterator[tuple[int, int]]:
-        """The earliest and the latest times on the target's clock, before it was set and since."""
+        """The earliest and the latest times on the target's clock, before it was set and since.
+
+        It may not have been set yet if it would show no more, had it been, than the first line since. And it may have been
+        set if it would show no less, had it not been, than the last line before.
+        """
         for began in self._sides(time, source):
             if target != self.change.clock:
                 yield self._between_lines(began, _window(time, began, target, self.most), target)
                 continue
-            first, last = _window(time, began, target, self.most)
-            if first <= self.change.since:
-                yield first, min(last, self.change.since)
-            first, last = _window(time, began, _since(target), self.most)
-            if last >= self.change.until:
-                yield max(first, self.change.until), last
+            before, since = (_window(time, began, name, self.most) for name in (target, _since(target)))
+            if since[0] <= self.change.since:
+                yield before[0], min(before[1], self.change.since)
+            if before[1] >= self.change.until:
+                yield max(since[0], self.change.until), since[1]
 
     def _between_lines(self, began: str, window: tuple[int, int], target: str) -> tuple[int, int]:
         """A line before it was set comes before the first one since, and one since then after the last one before."""
