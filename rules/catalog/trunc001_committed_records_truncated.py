@@ -76,7 +76,7 @@ def _violation(cut: Cut, end: int) -> Violation:
             "high_watermark": cut.high_watermark,
             "leader": cut.leader,
             "epoch": cut.epoch,
-            "when": " The topic was made anew before, and this log was not. Its records may be of the earlier life."
+            "when": " The topic was made anew before, and nothing tells that this log was. They may be of the earlier life."
             if end <= cut.earlier_end
             else "",
         },

@@ -154,8 +154,14 @@ class Chronicle:
 
     @cached_property
     def proofs(self) -> tuple[Committed, ...]:
-        """Every proof of committed records that is told, as it is told."""
-        return tuple(committed(self.moments))
+        """Every proof of committed records that is told, as it is told.
+
+        What a broker knew of its own log may be an earlier life's, if the log was not made in this one.
+        """
+        clocks = {f"broker {broker}" for broker in self.not_made}
+        own = (*ROLE_KINDS, "high-watermark-loaded")
+        found = committed(self.moments)
+        return tuple(proof for proof in found if proof.moment.clock not in clocks or proof.moment.kind not in own)
 
     @cached_property
     def telling_every_role(self) -> frozenset[str]:

@@ -47,9 +47,10 @@ def deleted_before(moments: Sequence[Moment], last_life: Sequence[Moment]) -> fr
 def not_made(moments: Sequence[Moment], last_life: Sequence[Moment]) -> frozenset[int]:
     """The brokers whose logs may be of an earlier life: nothing tells that they were made in the last one.
 
-    Every life begins with empty logs. A broker that was away when the topic was deleted loads its old log again.
+    Every life begins with empty logs. A broker that was away when the topic was deleted loads its old log again. By
+    topic ids brokers keep lives apart themselves.
     """
-    if len(last_life) == len(moments):
+    if len(last_life) == len(moments) or any(m.topic_id is not None for m in last_life if m.kind != "described"):
         return frozenset()
     held: dict[int, int] = {}
     for moment in ordered(_dated(last_life)):

@@ -10,12 +10,14 @@ import pytest
 from auditor.report.model import AuditReport
 from auditor.report.unbilled import unbilled
 from parsers.writers.segments import Record, batch_bytes
+from rules.evidence import gives_role
 from rules.finding import Severity
 from rules.history.last_life import deleted_before, left_behind, not_made, of_the_last_life
 from rules.loss.unbilled import EARLIER_LIFE
 from rules.sketch.statement_lines import read_event
 from tests.auditor.dumps_at_hand import audited
 from tests.lab.recorded_damage import SAMPLES
+from tests.lab.sample_histories import histories
 from tests.lab.sample_reports import report_on
 from tests.replaced import replace
 from tests.rules.broken_dumps import Batch, Yard
@@ -143,12 +145,18 @@ def test_what_was_cut_from_a_log_of_an_earlier_life_stands_in_no_bill() -> None:
     report = report_on(RECORDED)
     (cut,) = (finding for finding in report.violations if finding.rule == "TRUNC001")
     assert (cut.topic, cut.start_offset, cut.end_offset) == ("same", 40, 63)
-    assert cut.message.endswith("Its records may be of the earlier life.")
+    assert cut.message.endswith("They may be of the earlier life.")
     assert [loss for history in report.histories for loss in history.losses] == []
     ((history, gone),) = unbilled(report)
     assert (history.topic, gone.start_offset, gone.end_offset, gone.because) == ("same", 40, 63, EARLIER_LIFE)
     # What its leader answered then is not told: no table of protocols redoes the cut.
     assert [told.table.start_offset for told in report.counterfactuals if told.topic == "same"] == [0, 0]
+
+
+def test_what_a_broker_knew_of_a_log_of_an_earlier_life_proves_nothing_of_this_one() -> None:
+    evidence = histories("lives_without_ids")["same", 0]
+    assert max(moment.high_watermark or 0 for moment in evidence.chronicle.told_by(2) if gives_role(moment)) == 63
+    assert max(proof.end_offset for proof in evidence.committed_batches) == 50
 
 
 def test_a_log_that_shares_its_last_batches_with_another_is_in_its_folder(tmp_path: Path) -> None:
