@@ -211,7 +211,7 @@ class Bearing:
 
 
 COPY_AGAIN: Final = (
-    "First let a broker with a good copy lead, for followers of an empty leader drop their logs. Then stop this broker,"
+    "First let a broker with a good copy lead: followers of an empty leader drop their logs. Then stop this broker,"
     " move the replica's folder away, and start it. It copies the log again."
 )
 NO_WHOLE_COPY: Final = "Delete nothing and move nothing away. No other copy here is whole, and a new one lacks more."

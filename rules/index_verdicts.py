@@ -25,7 +25,7 @@ def index_verdicts(evidence: PartitionEvidence, kind: IndexKind) -> Iterator[Vio
 def _unread(broker: int, kind: IndexKind, found: IndexJudgement) -> Undecided:
     return Undecided(
         reason=f"broker {broker}'s {kind} indexes were not all read",
-        missing="indexes that can be opened; Kafka builds lost ones anew",
+        missing="indexes that can be opened; Kafka builds lost ones again",
         brokers=(broker,),
         blocking=False,
         exhibits=tuple(Exhibit(span=fault.span, role="the index that was not read") for fault in found.unread[:1]),
@@ -43,7 +43,7 @@ def _contradicted(broker: int, found: IndexJudgement) -> Violation:
             "entries": found.count,
             "first": found.faults[0].found,
             "flaws": found.flaws,
-            "rebuilt": " The next start builds these indexes anew." if found.rebuilt else "",
+            "rebuilt": " The next start builds these indexes again." if found.rebuilt else "",
         },
         exhibits=tuple(Exhibit(span=fault.span, role=fault.flaw) for fault in found.faults[:SHOWN]),
     )

@@ -18,13 +18,21 @@ def numbered(noun: str, values: Collection[object], verb: str = "") -> str:
     return f"{named} {does}" if verb else named
 
 
+def plural(noun: str) -> str:
+    """Several of it."""
+    if noun.endswith("y") and noun[-2] not in "aeiou":
+        return noun[:-1] + "ies"
+    return noun + ("es" if noun.endswith(("ch", "s")) else "s")
+
+
 def counted(count: int, noun: str) -> str:
     """A number with its noun."""
-    if noun.endswith("y") and noun[-2] not in "aeiou":
-        plural = noun[:-1] + "ies"
-    else:
-        plural = noun + ("es" if noun.endswith(("ch", "s")) else "s")
-    return f"{count} {noun if count == 1 else plural}"
+    return f"{count} {noun if count == 1 else plural(noun)}"
+
+
+def quoted(name: str) -> str:
+    """A name of a group or a client: data, and so told apart from the words around it."""
+    return f"'{name}'"
 
 
 def it_or_them(count: int) -> str:

@@ -115,18 +115,20 @@ def _violation(
     last = max(rows, key=lambda row: row.moment.offset or 0).moment
     end = evidence.batch_end(max(offsets), last.term)
     opened = [c.lead.start_offset for c in later if c.lead.start_offset is not None]
-    cut = [c for c in evidence.chronicle.cuts if c.broker == course.lead.leader and c.offset < end]
-    gone = any(_afterwards(c, course, rows[0].moment) for c in cut) or any(start < end for start in opened)
+    own = [c for c in evidence.chronicle.cuts if c.broker == course.lead.leader and c.offset < end]
+    cuts = [f"later it truncated its log to offset {c.offset}" for c in own if _afterwards(c, course, rows[0].moment)]
+    left_out = ["later a broker without all of these records became leader" for start in opened if start < end]
+    fate = next(iter((*left_out, *cuts)), "")
     return Violation(
         brokers=(course.lead.leader,),
         start_offset=min(offsets),
         end_offset=end,
-        severity=Severity.MEDIUM if gone else Severity.LOW,
+        severity=Severity.MEDIUM if fate else Severity.LOW,
         confidence="certain" if all(map(_certain, rows)) else "likely",
         facts={
             "leader": course.lead.leader,
             "epoch": course.lead.epochs[-1] if last.term is None else last.term,
-            "fate": "that only copy was given up afterwards" if gone else "there was no other copy of them at that time",
+            "fate": fate or "there was no other copy of them at that time",
             "answers": len(rows),
         },
         exhibits=tuple(_exhibits(rows[0].moment.span, rows[-1].moment.span)),
@@ -142,8 +144,6 @@ def _afterwards(cut: Cut, course: Course, answer: Moment) -> bool:
 
 
 def _exhibits(first: Span, last: Span) -> Iterator[Exhibit]:
-    if first == last:
-        yield Exhibit(span=first, role="the only acknowledgement")
-    else:
-        yield Exhibit(span=first, role="the first acknowledgement")
+    yield Exhibit(span=first, role=f"the {'only' if first == last else 'first'} acknowledgement")
+    if first != last:
         yield Exhibit(span=last, role="the last acknowledgement")

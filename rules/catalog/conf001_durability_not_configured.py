@@ -16,7 +16,7 @@ from rules.rule import rule
     severity=Severity.LOW,
     needs=(BrokerSetting, ConfigChange, MetadataChange),
     law="durability as configured",
-    message="Settings allowed what happened. {allowed:.}",
+    message="{allowed:.}",
 )
 def durability_not_configured(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A setting in force at the time allowed what happened then.
@@ -77,7 +77,7 @@ def _violation(found: Sequence[Allowed]) -> Violation:
 def _words(found: Allowed) -> str:
     topic = found.setting.topic
     whose = f"broker {found.broker}" if topic is None else f"topic {topic}"
-    return f"{found.setting.name} was {found.setting.value} for {whose}, so {found.effect}"
+    return f"{found.setting.name} was {found.setting.value} for {whose}, which allowed this: {found.effect}"
 
 
 def _exhibits(found: Allowed) -> Iterator[Exhibit]:

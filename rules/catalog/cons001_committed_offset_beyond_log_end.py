@@ -17,8 +17,8 @@ from rules.words import numbered
     severity=Severity.HIGH,
     needs=(BatchHeader, GroupOffset),
     law="ConsistentRead",
-    message="{groups:+Group} committed offset {end_offset}, but no log goes beyond {start_offset}. What was read "
-    "there is gone. The next fetch is out of range, and auto.offset.reset decides what is read then.",
+    message="{groups:+Group} committed offset {end_offset}, but the longest log ends at {start_offset}. No log has "
+    "{offsets} any more. The next fetch is out of range, and auto.offset.reset decides where consumers read on.",
     implied_by=("LEAD001", "ACK001", "HW001", "LEO001", "TRUNC001"),
     bearing=Bearing(
         calls_for="Decide where these groups read on. With auto.offset.reset latest their clients skip what is written until "

@@ -18,11 +18,11 @@ from rules.words import numbered
     severity=Severity.HIGH,
     needs=(BatchHeader, GroupOffset),
     law="ConsistentRead",
-    message="{groups:+Group} committed offset {end_offset} after a record of leader epoch {epoch}. The log that leads holds "
-    "records of {instead} at {offsets}. What was read there is not what stands in the log.",
+    message="{groups:+Group} committed offset {end_offset} after a record of leader epoch {epoch}. The leader's log now has "
+    "records of {instead} at {offsets}. The group has not read these.",
     implied_by=("LEAD001", "ACK001", "TRUNC001", "LOG001"),
     bearing=Bearing(
-        calls_for="These groups have not read what stands there now. To read it, stop their clients, and set their offset to "
+        calls_for="These groups have not read the records that are there now. To read them, stop their clients, and set their offset to "
         "the first of these offsets (kafka-consumer-groups --reset-offsets). Java clients since 2.3 may go back by "
         "themselves, or stop where auto.offset.reset is none. Others read on.",
         of_groups=True,

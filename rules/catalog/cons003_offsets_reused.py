@@ -10,8 +10,10 @@ from rules.evidence import PartitionEvidence
 from rules.finding import Exhibit, Severity, Violation
 from rules.loss.incurred import Loss, losses
 from rules.rule import rule
+from rules.words import quoted
 
 NAMED: Final = 8
+NAMELESS: Final = "a client without a name"
 
 
 @rule(
@@ -19,8 +21,8 @@ NAMED: Final = 8
     severity=Severity.HIGH,
     needs=(BatchHeader, BrokerEvent, Fetch, GroupOffset, OffsetCheckpoint, Produce),
     law="ConsistentRead",
-    message="Committed records of epoch {epoch} stood at {offsets}. Other records{since} stand there now. Whoever "
-    "read them before has to read them again. {known}",
+    message="{offsets:^} held committed records of epoch {epoch}. Now other records{since} are there. Consumers that read "
+    "the old ones must go back to offset {start_offset}. {known}",
     implied_by=("LEAD001", "ACK001", "TRUNC001"),
 )
 def offsets_reused(evidence: PartitionEvidence) -> Iterator[Violation]:
@@ -66,9 +68,10 @@ def offsets_reused(evidence: PartitionEvidence) -> Iterator[Violation]:
 
 def _violation(loss: Loss, end: int, evidence: PartitionEvidence) -> Violation:
     groups = tuple(group.group for group in loss.groups)
-    clients = tuple(sorted({reader.client_id or "a client without a name" for reader in loss.readers}))
-    affected = [f"group {name}" for name in groups[:NAMED]] + [f"client {name}" for name in clients[:NAMED]]
-    known = f"Known readers: {', '.join(affected)}." if affected else "Who read them is not known here."
+    clients = tuple(sorted({reader.client_id or NAMELESS for reader in loss.readers}))
+    affected = [f"group {quoted(name)}" for name in groups[:NAMED]]
+    affected += [name if name == NAMELESS else f"client {quoted(name)}" for name in clients[:NAMED]]
+    known = f"Known consumers: {', '.join(affected)}." if affected else "Who read them is not known."
     epochs = loss.reused_epochs
     spans = [c.span for c in evidence.group_offsets if c.group in groups][:NAMED]
     return Violation(

@@ -19,10 +19,11 @@ from rules.words import numbered
     severity=Severity.HIGH,
     needs=(BatchHeader, EpochEntry),
     law="CacheAgreesWithLog",
-    message="Broker {broker}'s leader-epoch-checkpoint lacks epoch {epoch}, the epoch of {offsets}. {signature:.}",
+    message="Broker {broker}'s leader-epoch-checkpoint lacks epoch {epoch}, the epoch of {offsets}. {signature:.} "
+    "As leader, broker {broker} may tell followers a wrong end of an epoch.",
     implied_by=("SEG006",),
     bearing=Bearing(
-        calls_for="Once another broker leads, let the replica copy its log anew. Before, do not let it lead: it misleads followers."
+        calls_for="Once another broker leads, let this broker copy its log again. Until then do not let it lead: it misleads followers."
     ),
 )
 def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -114,8 +115,8 @@ def _signature(replica: Replica, run: EpochRun, release: KafkaVersion | None, *,
     if file.state != "entries":
         return f"the file is {file.state}"
     if file.entries and file.entries[0].start_offset > run.start_offset:
-        cause = "where leader epochs begin anew" if anew else "after its deletion"
-        middle = f"the file begins in the middle of the log, as {cause}"
+        cause = "when leader epochs are numbered from 0 again" if anew else "after somebody deleted it"
+        middle = f"the file begins in the middle of the log, as it does {cause}"
         zero = "; where only epoch 0 is gone, an unclean restart of 2.2 to 2.6.0 does so too (KAFKA-10432)"
         fits = rebuilt_without_zero(replica) and run.epoch == 0 and _may_be(release, (2, 2), (2, 6, 1))
         return middle + (zero if fits else "")

@@ -50,7 +50,7 @@ def epoch_unknown_to_metadata(evidence: PartitionEvidence) -> Iterator[Violation
         return
     if not any(m.partition_epoch == 0 for m in given) or evidence.copied_live:
         reason = "the metadata log may not hold every leader epoch"
-        yield Undecided(reason=reason, missing="the metadata log from the creation to the stop", blocking=False)
+        yield Undecided(reason=reason, missing="the metadata log from the topic's creation to the brokers' shutdown", blocking=False)
         return
     known = frozenset(m.epoch for m in given if m.epoch is not None)
     of_the_topic = [replica for replica in evidence.current if _same_topic(replica, given, evidence.told_ids)]
@@ -60,7 +60,7 @@ def epoch_unknown_to_metadata(evidence: PartitionEvidence) -> Iterator[Violation
     if newer:
         kept = given[-1].trust == "high"
         yield Undecided(
-            reason=f"leader epochs above {max(known)} stand in logs, and the metadata log here ends before it gave any",
+            reason=f"leader epochs above {max(known)} are in logs, and the metadata log here ends before it gave any",
             missing="the metadata log to its end" if kept else "the copy that a controller kept",
             brokers=newer,
             blocking=kept,

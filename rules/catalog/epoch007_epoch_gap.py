@@ -21,7 +21,7 @@ TOLD: Final = 100
     severity=Severity.INFO,
     needs=(BatchHeader, EpochEntry),
     law="EpochGap",
-    message="Leader {epochs:+epoch} left no trace on any replica here{fate}.",
+    message="No replica here has a record or a checkpoint entry of leader {epochs:+epoch}{fate}.",
 )
 def epoch_gap(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Leader epochs between known ones left no batch and no entry.
@@ -72,7 +72,7 @@ def _fate(evidence: PartitionEvidence, missing: tuple[int, ...], held: int) -> s
     ends = {epoch: evidence.epoch_ends[epoch].offset for epoch in missing if epoch in evidence.epoch_ends}
     if not told and max(ends.values(), default=0) > held:
         epoch = max(ends, key=lambda each: ends[each])
-        return f". The log of epoch {epoch}'s leader had reached {ends[epoch]}, and no replica at hand goes on from it"
+        return f". The log of epoch {epoch}'s leader had reached {ends[epoch]}, and no replica at hand continues it"
     if not told:
         return _if_nobody_wrote(missing, evidence.chronicle.led_by_nobody)
     acknowledged = " and ".join(f"broker {broker} acknowledged records of epoch {epoch}" for epoch, broker in told.items())
@@ -85,7 +85,7 @@ def _if_nobody_wrote(missing: Sequence[int], leaderless: Collection[int]) -> str
     nobody = f"nobody led in {numbered('epoch', unled)}, as the controllers tell"
     if not led:
         return f". That is harmless: {nobody}"
-    supposed = ", which is harmless if whoever led then wrote nothing"
+    supposed = ". That is harmless if no record was written then"
     return f"{supposed}. {capital(nobody)}" if unled else supposed
 
 

@@ -62,7 +62,7 @@ def two_leaders_in_one_epoch(evidence: PartitionEvidence) -> Iterator[Violation 
         if len(leaders) + len(answering) < 2:
             continue
         if evidence.chronicle.epochs_begin_anew:
-            reason = f"two brokers led in epoch {epoch}, and leader epochs begin anew"
+            reason = f"two brokers led in epoch {epoch}, and leader epochs begin again"
             yield Undecided(reason=reason, missing="copies that bear topic ids, which say whether it is one topic")
             return
         if len(leaders) < 2:

@@ -118,5 +118,5 @@ def _since_its_stop(holders: tuple[int, ...], *, alone: bool) -> tuple[Severity,
     if alone:
         because = "by its recovery point the log ended there when the broker stopped, and nothing here goes further"
         return Severity.MEDIUM, f"the checkpoint alone is wrong: {because}"
-    gone = "the end of its log went missing after it had stopped in order"
+    gone = "the end of its log went missing after it had shut down cleanly"
     return Severity.HIGH, gone if holders else f"{gone}, or the checkpoint alone is wrong"

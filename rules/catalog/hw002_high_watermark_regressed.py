@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from parsers.tables import BrokerEvent, Fetch, OffsetCheckpoint
 from rules.chronicle.silence import Silence, would_tell
@@ -11,6 +10,7 @@ from rules.evidence import Closing, Fetched, OffsetClaim, PartitionEvidence, Unc
 from rules.evidence.taken_back import perhaps_restarted, taken_back
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
+from rules.words import numbered
 
 
 @rule(
@@ -69,8 +69,11 @@ def high_watermark_regressed(evidence: PartitionEvidence) -> Iterator[Violation 
         missing = "request logs (DEBUG) or followers' logs whose answers tell a high watermark"
         yield Undecided(reason="no answer here tells a high watermark to compare", missing=missing, blocking=False)
     if evidence.replayed.courses:
-        for missing in dict.fromkeys(c.missing for c in evidence.closings if isinstance(c, Unclosed)):
-            yield Undecided(reason=_OWN_WORD, missing=missing, blocking=False)
+        open_ones = [c for c in evidence.closings if isinstance(c, Unclosed)]
+        for missing in dict.fromkeys(c.missing for c in open_ones):
+            whose = numbered("broker", sorted({c.broker for c in open_ones if c.missing == missing}))
+            reason = f"nothing here confirms the high watermark that {whose} wrote at shutdown"
+            yield Undecided(reason=reason, missing=missing, blocking=False)
 
 
 def _undecided(before: Fetched, after: Fetched) -> Undecided:
@@ -101,9 +104,6 @@ def _closed_too_low(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
             yield _lowered(closing, claim)
 
 
-_OWN_WORD: Final = "nothing here confirms the high watermark saved at shutdown"
-
-
 def _lowered(closing: Closing, claim: OffsetClaim) -> Violation:
     low = closing.high_watermark.low
     held = 0 if low is None else low.offset
@@ -115,7 +115,7 @@ def _lowered(closing: Closing, claim: OffsetClaim) -> Violation:
         confidence="likely" if closing.estimated else "certain",
         facts={
             "higher": f"broker {closing.broker} held high watermark {held} at least ({because})",
-            "lower": f"it wrote only {claim.offset} when it stopped in order",
+            "lower": f"it wrote only {claim.offset} when it shut down cleanly",
             "leader": closing.leader,
             "follower": None if closing.leader == closing.broker else closing.broker,
             "epoch": closing.epoch,
@@ -123,7 +123,7 @@ def _lowered(closing: Closing, claim: OffsetClaim) -> Violation:
         },
         exhibits=(
             Exhibit(span=claim.span, role="the high watermark on disk"),
-            Exhibit(span=closing.stopped.span, role="the orderly stop"),
+            Exhibit(span=closing.stopped.span, role="the clean shutdown"),
         ),
     )
 

@@ -89,7 +89,7 @@ def _written(evidence: PartitionEvidence) -> Iterator[Violation]:
                 end_offset=raised.claim.offset,
                 confidence="likely" if closing.estimated else "certain",
                 facts={
-                    "told": "wrote, when it stopped in order,",
+                    "told": "wrote, when it shut down cleanly,",
                     "leader": closing.leader,
                     "epoch": closing.epoch,
                     "because": bound.because,

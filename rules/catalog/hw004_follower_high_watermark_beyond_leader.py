@@ -120,7 +120,7 @@ def _written(evidence: PartitionEvidence) -> Iterator[Violation]:
                 confidence="likely" if closing.estimated else "certain",
                 facts={
                     "broker": closing.broker,
-                    "when": "stopped in order",
+                    "when": "shut down cleanly",
                     "epoch": closing.epoch,
                     "because": bound.because,
                     "subject": f"the checkpoint of broker {closing.broker}",

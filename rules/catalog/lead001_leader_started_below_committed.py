@@ -17,7 +17,7 @@ from rules.words import numbered
     severity=Severity.CRITICAL,
     needs=(BrokerEvent, Fetch, Produce, Description),
     law="LeaderCompleteness",
-    message="{who:^} became leader in epoch {epoch} {instead}. Yet records up to offset {last} were committed. {because:.}",
+    message="{who:^} became leader in epoch {epoch} {instead}. It lacked committed records at {offsets}. {because:.}",
     implied_by=("LEAD002", "LEO001"),
     bearing=Bearing(change="opening below committed records", records=RecordsMeant(newest="the epoch before")),
 )

@@ -17,7 +17,7 @@ from rules.words import numbered
     severity=Severity.HIGH,
     needs=(MetadataChange, BrokerEvent, IsrRequest),
     law="LeaderCandidateCompleteness",
-    message="Broker {leader} was elected for epoch {epoch} {outside}. {cost:.}",
+    message="Broker {leader} was elected leader for epoch {epoch} {outside}. {cost:.}",
     implied_by=("CONF001",),
     bearing=Bearing(change="unclean election", uncounted="uncounted"),
 )
@@ -103,7 +103,7 @@ def _severity(cost: Lacked, *, again: bool) -> Severity:
 def _outside(change: LeaderChange) -> str:
     """Where the new leader came from, in words."""
     isr = change.previous_isr
-    return f"from outside the in-sync replicas ({numbered('broker', isr)})" if isr else "while no replica was in sync"
+    return f"from outside the ISR ({numbered('broker', isr)})" if isr else "while the ISR was empty"
 
 
 def _eligible(change: LeaderChange) -> str:

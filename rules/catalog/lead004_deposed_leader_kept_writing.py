@@ -57,7 +57,7 @@ def deposed_leader_kept_writing(evidence: PartitionEvidence) -> Iterator[Violati
     t4 acks 1 at 2 acks=1
     """
     if evidence.chronicle.epochs_begin_anew:
-        reason = "leader epochs begin anew, so whoever led before may have led another life of the topic"
+        reason = "leader epochs begin again, so whoever led before may have led another life of the topic"
         yield Undecided(reason=reason, missing="topic ids in the logs", blocking=False)
         return
     told: set[int] = set()

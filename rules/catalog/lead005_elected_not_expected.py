@@ -16,7 +16,7 @@ from rules.rule import rule
     severity=Severity.INFO,
     needs=(MetadataChange, IsrRequest),
     law="ElectionOrder",
-    message="Broker {leader} was elected for epoch {epoch}. Broker {expected} stands before it in the assignment "
+    message="Broker {leader} was elected for epoch {epoch}. Broker {expected} is before it in the assignment "
     "({replicas:+broker}) and stayed in the ISR ({isr:+broker}).",
 )
 def elected_not_expected(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

@@ -10,7 +10,7 @@ from rules.chronicle.silence import would_tell
 from rules.evidence import PartitionEvidence
 from rules.evidence.shortened import known_of, perhaps_shortened, shortened_on_disk
 from rules.evidence.shorter import Shorter, shorter_when_loaded
-from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.finding import Exhibit, Severity, Undecided, Violation, offsets_told
 from rules.rule import rule
 
 
@@ -19,7 +19,7 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(Fetch, BrokerEvent, BatchHeader),
     law="LogMatchingProperty",
-    message="Broker {broker} {held}, so it held every record before that offset. Its log {ends}.",
+    message="Broker {broker} {held}, so it had all records below that offset. Its log {ends}.",
 )
 def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A log ended, when loaded or on disk, below an offset it had reached.
@@ -77,14 +77,16 @@ def _violation(found: Shorter) -> Violation:
     closing, likely = found.closing, found.load is not None and not found.sure_of_epoch
     committed = not found.as_leader or found.ends < found.committed_end
     told, load = found.told, found.load
-    held, ends = _held(found), f"ended at {found.ends} when it was loaded again"
+    held, missing = _held(found), " and ".join(offsets_told(*part) for part in found.gone.sure.parts)
+    ends = f"ended at {found.ends} when it was loaded again, without {missing}"
     leader = None if told is None else told.witness
     epoch = None if told is None else told.term
     more: dict[str, int | str] = {}
     if found.as_leader:
         leader, epoch, more = found.broker, None if load is None else load.term, {"committed_end": found.committed_end}
     if closing is not None:
-        ends, more = f"ends at {found.ends} on its disk, although it stopped in order", {"subject": "on disk"}
+        ends = f"ends at {found.ends} on its disk, without {missing}, although the broker shut down cleanly"
+        more = {"subject": "on disk"}
         leader, epoch = closing.leader, closing.epoch
     return Violation(
         brokers=(found.broker,),
@@ -103,7 +105,7 @@ def _held(found: Shorter) -> str:
         return f"had reached offset {found.had} ({found.closing.log_end.low.because})"
     if found.as_leader and found.told is not None:
         return found.word
-    return f"asked for offset {found.had}"
+    return f"fetched from offset {found.had}"
 
 
 def _exhibits(found: Shorter) -> tuple[Exhibit, ...]:
@@ -111,14 +113,14 @@ def _exhibits(found: Shorter) -> tuple[Exhibit, ...]:
     told = () if found.told is None else (Exhibit(span=found.told.span, role=role),)
     if found.load is not None:
         return *told, Exhibit(span=found.load.span, role="the log as it was loaded")
-    stopped = () if found.closing is None else (Exhibit(span=found.closing.stopped.span, role="the orderly stop"),)
+    stopped = () if found.closing is None else (Exhibit(span=found.closing.stopped.span, role="the clean shutdown"),)
     return *told, *stopped
 
 
 def _undecided(found: Shorter) -> Undecided:
     """What may have cut the log lawfully, or whether its disk was emptied."""
     who = f"broker {found.broker}"
-    held = f"led up to offset {found.had}" if found.as_leader else f"asked for offset {found.had}"
+    held = f"led up to offset {found.had}" if found.as_leader else f"fetched from offset {found.had}"
     if found.silence is None:
         emptied = f"{who}'s line that it created the log, or the ids of"
         reason, missing = f"{who} {held}, and its log was empty when it was loaded again", f"{emptied} {_IDS}"

@@ -15,13 +15,13 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BatchHeader, OffsetCheckpoint),
     law="LogMatchingProperty",
-    message="{brokers:+Broker} hold different records at {offsets}. Each of them counts its own as committed. "
+    message="{brokers:+Broker} do not all hold the same records at {offsets}. Each counts its own as committed. "
     "{judgement:.}",
     implied_by=("LOG003", "SEG006", "SEG007", "EPOCH001", "TRUNC002", "LEAD001"),
     bearing=Bearing(
         healed_by_a_cut=True,
         records=RecordsMeant(held_by="wrongSide"),
-        calls_for="Decide which replica is right, and let the others copy it anew. Until then readers see one or the other.",
+        calls_for="Decide which replica is right, and let the others copy its log again. Until then consumers read one or the other.",
     ),
 )
 def committed_records_diverge(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

@@ -19,7 +19,7 @@ from rules.rule import rule
     "takes them for the same and will not repair this. {judgement:.}",
     implied_by=("SEG006", "SEG007", "LEAD001"),
     bearing=Bearing(
-        calls_for="No protocol heals this. Find out which replica is wrong. Let it copy its log anew once another one leads."
+        calls_for="No protocol heals this. Find out which replica is wrong. Let it copy its log again once another one leads."
     ),
 )
 def same_epoch_different_records(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

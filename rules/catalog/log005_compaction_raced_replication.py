@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from parsers.tables import BatchHeader, OffsetCheckpoint, RecordRow
 from rules.evidence import KeysApart, PartitionEvidence
 from rules.evidence.lost_ends import LostEnd, lost_ends
-from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation, offsets_told
+from rules.finding import COPY_AGAIN, Bearing, Exhibit, Severity, Undecided, Violation, offsets_told
 from rules.rule import rule
 from rules.words import any_of, it_or_them, numbered
 
@@ -17,10 +17,10 @@ from rules.words import any_of, it_or_them, numbered
     severity=Severity.HIGH,
     needs=(BatchHeader, RecordRow, OffsetCheckpoint),
     law="StateMachineSafety",
-    message="{says:.} {judgement:.} Under {leads} as leader, {then}.",
+    message="{says:.} {judgement:.} If {leads} leads, {then}.",
     implied_by=("LOG001",),
     bearing=Bearing(
-        calls_for="Keep it from leading. Where the others are right, let it copy its log anew once one of them leads."
+        calls_for=f"Keep this broker from leading. If the others are right, let it copy its log again. {COPY_AGAIN}"
     ),
 )
 def compaction_raced_replication(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -78,14 +78,14 @@ def _violation(gap: KeysApart) -> Violation:
         end_offset=gap.end_offset,
         confidence=gap.confidence,
         facts={
-            "says": f"{numbered('broker', gap.holders)} kept {gap.words} at {where}, which"
-            f" {numbered('broker', gap.lacking)} dropped",
+            "says": f"{numbered('broker', gap.holders, 'has')} values of {gap.words} at {where}, which"
+            f" {numbered('broker', gap.lacking, 'has')} no longer",
             "what": gap.words,
             "keys": gap.keys,
             "without": gap.lacking,
             "leads": any_of("broker", gap.holders),
             "judgement": _judgement(gap),
-            "then": "readers get them",
+            "then": "consumers read these values",
         },
         exhibits=tuple(Exhibit(span=span, role=f"broker {broker}'s first such record") for broker, span in gap.spans),
     )
@@ -93,7 +93,7 @@ def _violation(gap: KeysApart) -> Violation:
 
 def _judgement(gap: KeysApart) -> str:
     if gap.remains == "dead":
-        return "these keys were deleted, and it holds the old values still"
+        return "these keys were deleted, so the values are outdated"
     raced = "the deletes were compacted away before they were copied"
     if gap.cut_off is None and gap.confidence == "possible":
         lost = f"{numbered('broker', gap.lacking)} lost the last record of {it_or_them(gap.keys)}"
@@ -115,7 +115,7 @@ def _never_ends(end: LostEnd, *, live: bool) -> Violation:
             f" {start} on, and lacks the marker that ended it",
             "judgement": f"no cleaner goes on beyond an open transaction, and on"
             f" {numbered('broker', end.passed.brokers)} it reached offset {end.passed.cleaned}",
-            "then": f"readers of committed records stop at offset {start}, its last stable offset",
+            "then": f"consumers with isolation.level=read_committed stop at offset {start}, its last stable offset",
             "leads": f"broker {end.broker}",
             "producer": end.producer_id,
             "transactions": end.count,

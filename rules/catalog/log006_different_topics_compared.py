@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from parsers.tables import SourceRow
-from rules.evidence import OtherId, PartitionEvidence, begun_again
+from rules.evidence import OtherId, PartitionEvidence, Replica, begun_again
 from rules.finding import Severity, Undecided, Violation
 from rules.rule import rule
 from rules.words import numbered
@@ -16,7 +16,7 @@ from rules.words import numbered
     severity=Severity.INFO,
     needs=(SourceRow,),
     law="ConsistentTopicId",
-    message="Logs of {which} of this name are on {brokers:+broker}. {because:.}",
+    message="{says:.} {because:.}",
 )
 def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Replicas are of different lives of a topic that was created again.
@@ -51,15 +51,16 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
     behind = tuple(sorted(replica.broker for replica in evidence.current if replica.earlier_life))
     if behind:
         because = "the topic was deleted and created again, as logs tell, and all older records are older than the others"
-        yield Violation(brokers=behind, facts={"incarnations": 2, "which": "2 different topics", "because": because})
+        yield Violation(brokers=behind, facts={"incarnations": 2, "says": _earlier(behind), "because": because})
     yield from _untold_end(evidence)
     bygone = evidence.foreign.bygone
     if bygone:
+        left = tuple(sorted({r.broker for r in evidence.replicas if r.state == "foreign" and r.topic_id in bygone}))
         yield Violation(
-            brokers=tuple(sorted({r.broker for r in evidence.replicas if r.state == "foreign" and r.topic_id in bygone})),
+            brokers=left,
             facts={
                 "incarnations": len(bygone),
-                "which": "an earlier topic",
+                "says": _earlier(left),
                 "because": "the controllers' record tells that the topic was created again since, and none of these is of"
                 " the topic as it is now",
             },
@@ -79,13 +80,25 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
             confidence="certain" if known else "possible",
             facts={
                 "incarnations": len(ids),
-                "which": f"{len(ids)} different topics",
+                "says": f"logs of {len(ids)} different topics of this name are here; {_by_id(evidence.current)}",
                 "topic_ids": tuple(sorted(topic_id for topic_id in ids if topic_id is not None)),
                 "because": "the topic was deleted and created again"
                 if known
                 else "the topic was deleted and created again, or a directory is another topic's, of which nothing else tells",
             },
         )
+
+
+def _earlier(brokers: Sequence[int]) -> str:
+    return f"{numbered('broker', brokers, 'has')} the log of an earlier topic of this name"
+
+
+def _by_id(replicas: Sequence[Replica]) -> str:
+    """Whose log bears which topic id."""
+    owners: dict[str, set[int]] = {}
+    for replica in replicas:
+        owners.setdefault("no topic id" if replica.topic_id is None else f"topic id {replica.topic_id}", set()).add(replica.broker)
+    return ", ".join(f"{numbered('broker', sorted(own), 'has')} {topic_id}" for topic_id, own in owners.items())
 
 
 def _untold_end(evidence: PartitionEvidence) -> Iterator[Undecided]:

@@ -16,7 +16,8 @@ from rules.words import numbered
     severity=Severity.MEDIUM,
     needs=(MetadataChange, ConfigChange),
     law="MinIsrRecoveryQuorum",
-    message="No broker is in sync and none is an eligible leader in epoch {epoch}. {recovery:.} {wanted:.}",
+    message="The ISR and the eligible leader replicas (ELR) are both empty in epoch {epoch}, so nobody leads. {recovery:.} "
+    "{wanted:.}",
     implied_by=("BUG001",),
     bearing=Bearing(calls_for="Start the assigned brokers first. The longest log of the newest epoch loses least."),
 )
@@ -84,7 +85,8 @@ def _violation(last: PartitionState, known: tuple[int, ...], needed: int | None)
     wanted = "at least one broker is needed"
     if needed is not None:
         brokers = "broker" if needed == 1 else "brokers"
-        wanted = f"each record was committed by at least {needed} {brokers} (min.insync.replicas)"
+        wanted = f"min.insync.replicas is {needed}: each committed record was on at least {needed} {brokers}"
+        wanted += f"; {numbered('broker', known)} may lack some" if known else ""
     return Violation(
         brokers=known,
         facts={

@@ -16,7 +16,7 @@ from rules.rule import rule
     severity=Severity.MEDIUM,
     needs=(BatchHeader,),
     law="TypeOk",
-    message="Broker {broker} holds a damaged batch at {offsets}: its bytes do not give its checksum. Brokers with a "
+    message="Broker {broker} holds a damaged batch at {offsets}: its bytes do not match its checksum (CRC). Brokers with a "
     "good copy: {good_copies}.",
     bearing=Bearing(calls_for=COPY_AGAIN, copies_again=True),
 )

@@ -84,14 +84,15 @@ def _remote(head: RemoteHead) -> Undecided:
     if not head.untold:
         what = offsets_told(head.start_offset, head.end_offset)
         return Undecided(
-            reason=f"no disk here holds {what}. Remote storage has copies by __remote_log_metadata, which were not read",
-            missing="what remote storage has of it",
+            reason=f"no disk in this dump holds {what}. __remote_log_metadata says that remote storage has them, and that was"
+            " not read",
+            missing="a copy of these segments from remote storage",
             blocking=False,
         )
     what = " and ".join(offsets_told(*each) for each in head.untold[:NAMED])
     told = "__remote_log_metadata here tells of no copy" if head.notes else "nothing here tells of a copy"
     return Undecided(
-        reason=f"no disk here holds {what}, and {told} in remote storage. Nothing tells of a deletion",
+        reason=f"no disk in this dump holds {what}, and {told} in remote storage. Nothing tells of a deletion",
         missing="all of __remote_log_metadata, or the first segments",
         brokers=head.brokers,
         start_offset=head.untold[0][0],

@@ -15,7 +15,7 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BrokerEvent, Fetch),
     law="NoTruncationBelowTrueHW",
-    message="Broker {broker} cut its log from offset {log_end_offset} to {start_offset}, below its high watermark "
+    message="Broker {broker} truncated its log from offset {log_end_offset} to {start_offset}, below its high watermark "
     "{high_watermark}. It removed the committed records at {offsets}.{when}",
     implied_by=("LEAD001",),
     bearing=Bearing(records=RecordsMeant()),
@@ -91,7 +91,7 @@ def _unknown_watermark(evidence: PartitionEvidence, cut: Cut) -> Iterator[Undeci
     if beyond and release is not None and not release.at_least(1):
         last = max(beyond, key=lambda proof: proof.end_offset)
         yield Undecided(
-            reason=f"broker {cut.broker} cut its log to {cut.offset}, and no line before 1.0 tells its high watermark:"
+            reason=f"broker {cut.broker} truncated its log to {cut.offset}, and no line before 1.0 tells its high watermark:"
             f" records up to offset {last.end_offset} were committed, and nothing tells whether it held and knew them",
             missing=f"broker {cut.broker}'s replication-offset-checkpoint as it was before the cut",
             brokers=(cut.broker,),
@@ -132,7 +132,7 @@ def _inferred(cut: InferredCut, watermark: OffsetClaim) -> Violation:
             "because": cut.because,
             "after": cut.after,
             "before": cut.before,
-            "when": f" No log tells of it. {sentences(cut.because)} It was cut after {cut.after} and before {cut.before}.",
+            "when": f" No log tells of it. {sentences(cut.because)} It was truncated after {cut.after} and before {cut.before}.",
         },
         exhibits=(Exhibit(span=cut.span, role=cut.left), Exhibit(span=watermark.span, role="the high watermark on disk")),
     )

@@ -16,9 +16,10 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(EpochRequest, BrokerEvent, BatchHeader),
     law="TruncationJustified",
-    message="Broker {follower} kept its log up to offset {end_offset}. Broker {leader} had answered that epoch "
-    "{asked_epoch} ends at {answered_offset}, and did not say that epoch {answered_epoch} ends there. Had it said so, "
-    "broker {follower} would have cut to offset {start_offset}.",
+    message="Broker {follower} asked broker {leader} where epoch {asked_epoch} ends. Broker {leader} has no epoch "
+    "{asked_epoch}. It answered {answered_offset}, the end of its epoch {answered_epoch}, and did not name that epoch. So "
+    "broker {follower} kept {offsets}, which broker {leader} does not hold. Told the epoch, it would have truncated its "
+    "log to offset {start_offset}.",
     implied_by=("BUG001",),
 )
 def truncated_to_wrong_offset(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

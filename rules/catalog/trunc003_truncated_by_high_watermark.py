@@ -17,8 +17,7 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BrokerEvent, BatchHeader, EpochEntry),
     law="TruncationJustified",
-    message="Broker {broker} went by its high watermark and {did} {offsets}. Asked for its epochs, broker {leader} would "
-    "have answered that {answered}. {instead:.}",
+    message="Broker {broker} decided by its high watermark how far to truncate its log, and {did} {offsets}. {instead:.}",
     implied_by=("CONF001",),
 )
 def truncated_by_high_watermark(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -74,20 +73,14 @@ def _reconstructed(evidence: PartitionEvidence, done: AskedFollower) -> Iterator
     elif answer is not None and max(answer.most, deleted) < done.offset:
         yield _by_reconstruction(evidence, done, answer, (max(answer.most, deleted), done.offset))
     elif done.asked.open is not None and not done.of_an_empty_log and (answer is None or not answer.decided):
-        yield Undecided(
-            reason="a follower went by its high watermark, and what is told leaves open which epochs its records and"
-            " its leader's were of",
-            missing=done.asked.open.missing,
-            brokers=(done.broker,),
-            blocking=False,
-        )
+        reason = "a follower truncated by its high watermark. Of which epochs the logs' records were is not known"
+        yield Undecided(reason=reason, missing=done.asked.open.missing, brokers=(done.broker,), blocking=False)
 
 
 def _by_reconstruction(
     evidence: PartitionEvidence, done: AskedFollower, answer: RuleAnswer, offsets: tuple[int, int]
 ) -> Violation:
     cut, exchanges = answer.least > done.offset, answer.truncation.exchanges
-    instead = "Then the records would have stayed" if cut else f"Then broker {done.broker} would have cut its log to {answer.most}"
     return Violation(
         brokers=(done.broker,),
         start_offset=offsets[0],
@@ -101,7 +94,8 @@ def _by_reconstruction(
             "did": "cut" if cut else "kept",
             "asked_epoch": exchanges[0].asked_epoch if exchanges else None,
             "answered": answer.words,
-            "instead": f"{instead}. These records carry no epochs. They are worked out from who led when",
+            "instead": f"{_instead(cut=cut, leader=done.leader, answered=answer.words if exchanges else '')}; these records"
+            " carry no leader epochs: the audit derived them from who led when",
         },
         exhibits=(
             Exhibit(span=done.moment.span, role="the cut" if cut else "the log that was not cut"),
@@ -110,12 +104,18 @@ def _by_reconstruction(
     )
 
 
+def _instead(*, cut: bool, leader: int, answered: str) -> str:
+    """What leader epochs would have made of these records, and by which answer, where one would have been asked for."""
+    instead = f"truncation by leader epoch would have {'kept' if cut else 'removed'} them"
+    return f"{instead}; broker {leader} would have answered that {answered}" if answered else instead
+
+
 def _written(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Judged by the epochs that the logs carry."""
     for done in cuts_by_high_watermark(evidence.chronicle, evidence.current):
         cut, leader, due = done.cut, done.leader, done.due
         if leader is None:
-            reason = f"broker {cut.broker} cut its log by its high watermark"
+            reason = f"broker {cut.broker} truncated its log by its high watermark"
             missing = "its log end before the cut, and both logs to their ends with their epochs"
             yield Undecided(reason=reason, missing=missing, brokers=(cut.broker,), blocking=False)
         elif due is not None and due.offset > (first := max(cut.offset, leader.log_start_offset)):
@@ -124,6 +124,7 @@ def _written(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
 
 def _violation(cut: Cut, decision: LogCut, leader: Replica, due: Truncation, first: int) -> Violation:
     exchange = due.exchanges[-1] if due.exchanges else None
+    answered = f"epoch {exchange.answered_epoch} ends at {exchange.answered_offset}" if exchange else ""
     return Violation(
         brokers=(cut.broker,),
         start_offset=first,
@@ -134,8 +135,8 @@ def _violation(cut: Cut, decision: LogCut, leader: Replica, due: Truncation, fir
             "high_watermark": cut.high_watermark,
             "did": "cut",
             "asked_epoch": exchange.asked_epoch if exchange else None,
-            "answered": f"epoch {exchange.asked_epoch} ends at {exchange.answered_offset}" if exchange else "nothing",
-            "instead": "then the records would have stayed",
+            "answered": answered or "nothing",
+            "instead": _instead(cut=True, leader=leader.broker, answered=answered),
             "answered_offset": exchange.answered_offset if exchange else None,
         },
         exhibits=(

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from parsers.tables import BatchHeader, EpochEntry, OffsetCheckpoint
 from rules.evidence import PartitionEvidence, Replica
 from rules.evidence.electable import would_follow
-from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation
-from rules.protocol.truncation import Truncation, truncate_on_fetch
+from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, offsets_told
+from rules.protocol.truncation import Exchange, Truncation, truncate_on_fetch
 from rules.rule import rule
 
 
@@ -18,9 +18,8 @@ from rules.rule import rule
     needs=(BatchHeader, EpochEntry, OffsetCheckpoint),
     law="TruncationJustified",
     implied_by=("EPOCH002", "EPOCH003", "EPOCH004", "SEG006", "LEAD001"),
-    message="Broker {follower} will cut its log to offset {start_offset} when it follows broker {leader}. Asked where "
-    "epoch {asked_epoch} ends, broker {leader} answers that epoch {answered_epoch} ends at {answered_offset}. "
-    "{meaning:.}",
+    message="Broker {follower} will truncate its log to offset {start_offset} when it follows broker {leader}. {meaning:.} "
+    "{answer:.}",
     order="of epochs",
     bearing=Bearing(
         owes_a_cut=True,
@@ -59,12 +58,8 @@ def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
     """
     for follower, leader in would_follow(evidence):
         if not (follower.end_known and leader.end_known):
-            yield Undecided(
-                reason="a segment could not be read, so that the end of a log is not known",
-                missing="all segments of both logs",
-                brokers=(follower.broker,),
-                blocking=False,
-            )
+            reason, missing = "the end of a log is not known: a segment could not be read", "all segments of both logs"
+            yield Undecided(reason=reason, missing=missing, brokers=(follower.broker,), blocking=False)
         elif follower.log_end_offset <= follower.log_start_offset:
             continue  # an empty log has nothing to cut
         elif not follower.loaded_chain or not leader.loaded_chain:
@@ -81,17 +76,13 @@ def _by_watermark(ignorant: Replica, follower: Replica) -> Undecided:
     if ignorant.log_end_offset <= ignorant.log_start_offset:
         cause, missing = f"{whose}'s log, which would lead, is empty", f"{whose}'s disk as it was"
     elif ignorant.last_epoch < 0:
-        cause = f"{whose}'s record format carries no leader epochs"
-        missing = "evidence in record format 2 with its leader-epoch-checkpoint"
+        cause = f"{whose}'s records carry no leader epochs, as in message formats 0 and 1"
+        missing = "a copy with records of message format 2 (since 0.11), if there is one"
     else:
         cause = f"{whose}'s leader-epoch-checkpoint holds no epoch, though its records do"
         missing = f"{whose}'s leader-epoch-checkpoint"
-    return Undecided(
-        reason=f"{cause}. A cut would be at the high watermark",
-        missing=missing,
-        brokers=(follower.broker,),
-        blocking=False,
-    )
+    reason = f"{cause}. A follower then truncates to its own high watermark, and this rule does not judge that"
+    return Undecided(reason=reason, missing=missing, brokers=(follower.broker,), blocking=False)
 
 
 def _violation(evidence: PartitionEvidence, follower: Replica, leader: Replica, owed: Truncation) -> Violation:
@@ -113,6 +104,7 @@ def _violation(evidence: PartitionEvidence, follower: Replica, leader: Replica, 
             "answered_epoch": exchange.answered_epoch,
             "answered_offset": exchange.answered_offset,
             "exchanges": len(owed.exchanges),
+            "answer": _answer(leader.broker, exchange),
             "committed_end": committed,
             "meaning": meaning,
         },
@@ -120,11 +112,21 @@ def _violation(evidence: PartitionEvidence, follower: Replica, leader: Replica, 
     )
 
 
+def _answer(leader: int, exchange: Exchange) -> str:
+    """What the leader says first of the epoch that it is asked for."""
+    asked, answered, offset = exchange.asked_epoch, exchange.answered_epoch, exchange.answered_offset
+    head = f"asked where epoch {asked} ends, broker {leader}"
+    if answered < 0:
+        return f"{head} knows neither that epoch nor an older one"
+    lacks = "" if answered == asked else " does not have that epoch, and"
+    return f"{head}{lacks} answers that epoch {answered} ends at {offset}"
+
+
 def _weigh(
     evidence: PartitionEvidence, follower: Replica, leader: Replica, offset: int, committed: int
 ) -> tuple[Severity, str]:
     if offset >= committed:
-        return Severity.INFO, "nothing committed goes with it"
+        return Severity.INFO, "nothing committed is lost with that"
     apart = (
         d.start_offset < committed and offset < d.end_offset
         for d in evidence.differences
@@ -132,7 +134,7 @@ def _weigh(
     )
     if leader.holds(offset, committed) and not any(apart):
         return Severity.LOW, "the leader holds the same records and will send them again"
-    return Severity.CRITICAL, "committed records go with the cut"
+    return Severity.CRITICAL, f"it then loses committed records at {offsets_told(offset, committed)}"
 
 
 def _exhibits(follower: Replica, offset: int) -> Iterator[Exhibit]:

@@ -15,8 +15,8 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, EpochEntry, BrokerEvent),
     law="TruncationJustified",
-    message="Broker {broker} cut its log to offset {end_offset}, inside a batch that began at {start_offset}. The batch "
-    "went as a whole, and the log went on at {end_offset}. {because:.} Brokers that hold {offsets}: {holders}.",
+    message="Broker {broker} truncated its log to offset {end_offset}, inside a batch that began at {start_offset}. The batch "
+    "was removed as a whole, and the log went on at {end_offset}. {because:.} Brokers that hold {offsets}: {holders}.",
     implied_by=("TRUNC002", "TRUNC003", "LEAD001"),
 )
 def hole_after_mid_batch_cut(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

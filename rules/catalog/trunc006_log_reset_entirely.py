@@ -15,7 +15,7 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BrokerEvent,),
     law="TruncationJustified",
-    message="Broker {broker} dropped its whole log, which ended at {end_offset}, and began anew at offset {start_offset}.",
+    message="Broker {broker} dropped its whole log, which ended at {end_offset}, and began again at offset {start_offset}.",
     implied_by=("LEAD001", "LEAD002"),
 )
 def log_reset_entirely(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -30,7 +30,7 @@ def log_reset_entirely(evidence: PartitionEvidence) -> Iterator[Violation | Unde
 
     Undecided when
     --------------
-    The log does not tell at which offset it began anew, or where the log ended before.
+    The log does not tell at which offset it began again, or where the log ended before.
 
     Upheld
     ------
@@ -54,7 +54,7 @@ def log_reset_entirely(evidence: PartitionEvidence) -> Iterator[Violation | Unde
             anew = moment.log_start_offset if moment.offset is None else moment.offset
             if anew is None or ended is None:
                 reason = f"broker {moment.broker} dropped its whole log"
-                missing = "the lines that tell where it ended and where it began anew"
+                missing = "the lines that tell where it ended and where it began again"
                 yield Undecided(reason=reason, missing=missing, brokers=(moment.broker,), blocking=False)
             elif anew < ended and before is not None:
                 yield Violation(

@@ -22,7 +22,7 @@ _ABORT: Final = "kafka-transactions.sh --bootstrap-server HOST:PORT abort --topi
     severity=Severity.MEDIUM,
     needs=(BatchHeader, Transaction),
     law="transactions end",
-    message="Producer {producer} has a transaction open since offset {start_offset} in broker {broker}'s log. {why:.}",
+    message="Producer id {producer} has a transaction open since offset {start_offset} in broker {broker}'s log. {why:.}",
     implied_by=("SEG002", "LOG005"),
     thresholds=(SLACK,),
     bearing=Bearing(calls_for="Review the open transaction, and abort it if no coordinator will end it."),
@@ -124,7 +124,7 @@ def _open(evidence: PartitionEvidence, found: list[OpenTransaction], *, overlong
     quick = evidence.level == "quick"
     why = "level quick does not read what coordinators hold" if quick else first.unknown
     return Undecided(
-        reason=f"producer {first.producer_id}'s transaction is open from offset {first.begun.offset} on{others}; {why}",
+        reason=f"producer id {first.producer_id}'s transaction is open from offset {first.begun.offset} on{others}; {why}",
         missing="an audit at level full" if quick else f"copies of __transaction_state of the same time, or {FIND_HANGING}",
         brokers=(first.broker,),
         start_offset=first.begun.offset,

@@ -101,7 +101,7 @@ def _apart(found: MarkersApart, count: int) -> Violation:
         facts={
             "says": f"at offset {found.offset} broker {found.committing} commits producer {found.producer_id}'s"
             f" transaction, and broker {found.aborting} aborts it",
-            "costs": "readers of committed records get its records from one of them only",
+            "costs": "consumers with isolation.level=read_committed get its records from one of them only",
             "producer": found.producer_id,
             "marker": found.offset,
             "like_it": count,

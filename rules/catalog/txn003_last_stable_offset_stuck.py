@@ -27,8 +27,8 @@ LASTING: Final = Threshold(
     severity=Severity.MEDIUM,
     needs=(BatchHeader, Transaction, Fetch),
     law="liveness of the last stable offset",
-    message="Readers of committed transactions stop at offset {start_offset} of broker {broker}'s log, before "
-    "{behind:committed offset}. {why:.}",
+    message="Consumers with isolation.level=read_committed stop at offset {start_offset} of broker {broker}'s log. "
+    "They do not get {behind:committed offset} from there on. {why:.}",
     implied_by=("TXN001", "HW006"),
     thresholds=(SLACK, LASTING),
 )
@@ -74,7 +74,7 @@ def _on_disk(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     found = open_transactions(evidence, evidence.thresholds.of("TXN003", SLACK))
     untold = why_untold(evidence, found)
     if untold is not None:
-        yield Undecided(reason=f"whether readers wait is not known: {untold[0]}", missing=untold[1], blocking=False)
+        yield Undecided(reason=f"whether consumers wait is not known: {untold[0]}", missing=untold[1], blocking=False)
     if leader is None or leader.high_watermark is None or not found or not found[0].held_up:
         return
     first = found[0]
@@ -88,7 +88,7 @@ def _on_disk(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
             facts={
                 "broker": leader.broker,
                 "behind": end - start,
-                "why": f"the transaction of producer {first.producer_id} is open there",
+                "why": f"producer id {first.producer_id} has an open transaction there",
                 "open_transactions": len(found),
                 "subject": "on disk",
             },

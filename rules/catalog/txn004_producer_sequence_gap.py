@@ -14,7 +14,7 @@ from rules.rule import rule
 SHOWN: Final = 4
 _SAYS: Final = {
     "gap": "records of {who} are missing between two batches that lie side by side",
-    "again": "records of {who} stand in the log twice",
+    "again": "records of {who} are in the log twice",
     "fallen": "{who} wrote in an epoch that had been left for a higher one",
 }
 

@@ -87,7 +87,7 @@ def _committed_alone(evidence: PartitionEvidence) -> Iterator[Allowed | NotTold]
             event = _Event(
                 broker=leader,
                 at=alone,
-                effect=f"broker {leader} alone could stand behind acknowledged records from offset {alone.offset} on",
+                effect=f"broker {leader} could acknowledge records from offset {alone.offset} on while alone in sync",
                 names=(MIN_IN_SYNC,),
                 lets=lambda value: value == "1",
                 reason="records were committed on one copy alone and lost",
@@ -158,7 +158,7 @@ def _cut_without_epochs(evidence: PartitionEvidence) -> Iterator[Allowed | NotTo
             event = _Event(
                 broker=cut.broker,
                 at=cut.moment,
-                effect=f"broker {cut.broker} cut [{cut.offset}, {cut.log_end_offset}) without asking for leader epochs",
+                effect=f"broker {cut.broker} truncated [{cut.offset}, {cut.log_end_offset}) without asking for epochs",
                 names=(INTER_BROKER_PROTOCOL, MESSAGE_FORMAT),
                 lets=_asks_for_no_epochs,
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rules.finding import Violation, capital, offsets_told, sentences
-from rules.words import numbered
+from rules.words import numbered, plural, quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +13,7 @@ class Spoken:
     """A fact in words.
 
     `{bytes:unreadable byte}` counts: 1 unreadable byte, 2 unreadable bytes. `{isr:+broker}` names: broker 1, brokers 1
-    and 2, no broker. `{because:.}` tells the fact as sentences of their own, `{who:^}` begins one.
+    and 2, no broker; group 'a'. `{because:.}` tells the fact as sentences of their own, `{who:^}` begins one.
     """
 
     value: object
@@ -23,8 +23,8 @@ class Spoken:
         if noun in (".", "^"):
             return sentences(text) if noun == "." else capital(text)
         if noun.startswith("+"):
-            return numbered(noun[1:], self.value if isinstance(self.value, tuple) else (self.value,))
-        return f"{text} {noun if text.split()[-1] == '1' else f'{noun}s'}" if noun else text
+            return numbered(noun[1:], [*map(_name, self.value if isinstance(self.value, tuple) else (self.value,))])
+        return f"{text} {noun if text.split()[-1] == '1' else plural(noun)}" if noun else text
 
 
 def spoken(said: Violation) -> dict[str, Spoken]:
@@ -36,6 +36,10 @@ def spoken(said: Violation) -> dict[str, Spoken]:
     if start is not None and end is not None:
         known["offsets"] = offsets_told(start, end)
     return {name: Spoken(value) for name, value in known.items()}
+
+
+def _name(value: object) -> object:
+    return quoted(value) if isinstance(value, str) else value
 
 
 def _phrase(value: object) -> str:

@@ -62,7 +62,7 @@ def _of_no_known_place(evidence: PartitionEvidence) -> Iterator[Unsettled]:
             what = f"a record at {min(gone)}" if one else f"records between {min(gone)} and {max(gone)}"
             yield Unsettled(
                 broker=broker,
-                words=f"{words}. It acknowledged {what} that the log that leads does not hold",
+                words=f"{words}. It acknowledged {what} that the leader's log does not hold",
                 missing=missing,
                 start_offset=min(gone),
                 end_offset=max(gone) + 1,

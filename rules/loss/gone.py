@@ -22,6 +22,8 @@ from rules.loss.last_answers import sent_again
 from rules.loss.later import Later, latest_epoch
 from rules.loss.unsettled import FIRST, Shown, Unsettled, of_answers, them
 
+NAMED: Final = 2
+"""Acknowledged offsets that are named one by one."""
 _LATE: Final[Mapping[Lateness, str]] = {
     "": "",
     "perhaps": ". Another broker may have led already when it answered, and the producer may no longer have waited",
@@ -139,8 +141,8 @@ def _sent_again_or_not(epoch: int, answers: Sequence[Produced], held: int | None
     what = f"a record at {first.offset}" if one else f"records between {first.offset} and {last.offset}"
     return Unsettled(
         broker=first.witness,
-        words=f"broker {first.witness} acknowledged {what} {when}. Records of epoch {held} stand at {first.offset}."
-        " Either those that it acknowledged are gone, or a producer sent them again and these are they",
+        words=f"broker {first.witness} acknowledged {what} {when}. A record of epoch {held} is at {first.offset}."
+        " Either those that it acknowledged are gone, or a producer sent them again and this is the first of them",
         missing="a record of what its producers sent" if latest == epoch else roles,
         start_offset=first.offset,
         end_offset=(last.offset or 0) + 1,
@@ -195,7 +197,7 @@ def _gone(
             "epoch": epoch,
             "latest_epoch": _latest(answers, epoch),
             "epochs": _epochs(answers, epoch),
-            "more": _more(last, lowest if lowest < first else None, ended=ended, with_gaps=with_gaps),
+            "more": _more(answers, lowest if lowest < first else None, ended=ended, with_gaps=with_gaps),
             "perhaps_from": lowest,
             "acks": asked_for(answers),
             "successor": following.broker,
@@ -219,10 +221,12 @@ def _epochs(answers: Sequence[Produced], epoch: int) -> str:
     return f"an epoch from {epoch} to {latest}"
 
 
-def _more(last: int, lowest: int | None, *, ended: bool, with_gaps: bool) -> str:
+def _more(answers: Sequence[Produced], lowest: int | None, *, ended: bool, with_gaps: bool) -> str:
     """What else may have been acknowledged: between the answers, before the first that is told, behind the last."""
-    told = "" if ended else f" and the rest of the batch at offset {last}"
-    told += ", perhaps not all of them" if with_gaps else ""
+    sure = sorted({_offset(m) for m in answers})
+    told = "" if ended else f" and the rest of the batch at offset {sure[-1]}"
+    named = " and ".join(map(str, sure)) if len(sure) <= NAMED else f"{len(sure)} of them"
+    told += f", perhaps not all of them, but at least {named}" if with_gaps else ""
     return told + ("" if lowest is None else f", and perhaps more from {lowest} on")
 
 
@@ -231,9 +235,10 @@ def _instead(evidence: PartitionEvidence, following: RoleTaken, first: int) -> s
     if (following.offset or 0) > first:
         leading = evidence.leader_at_the_end
         held = None if leading is None else epoch_held(leading, first)
-        return f"records of epoch {held} stand at offset {first} now"
+        return f"a record of epoch {held} is at offset {first} now"
     who = "its leader" if following.broker is None else f"broker {following.broker}"
-    return f"{who} then became leader in epoch {following.epoch} with a log that ended at {following.offset}"
+    ended = f"with a log that ended at {following.offset}, and so without them"
+    return f"{who} then became leader in epoch {following.epoch} {ended}"
 
 
 def _is_of(answer: Produced, epoch: int) -> bool:

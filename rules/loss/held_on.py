@@ -39,7 +39,7 @@ def _in_doubt(
         evidence,
         epoch,
         answers,
-        f"{why}, {led}. Whether the log that leads now holds {them(evidence, epoch, answers)} is not known",
+        f"{why}, {led}. Whether the leader's log now holds {them(evidence, epoch, answers)} is not known",
         f"the log of who led last, or broker {broker}'s own log (server.log) whole",
         *shown,
     )

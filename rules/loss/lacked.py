@@ -26,15 +26,16 @@ class Lacked(Struct, frozen=True, kw_only=True):
 
 
 def lacked(evidence: PartitionEvidence, change: LeaderChange) -> Lacked:
-    """What is known to have been given up, what had been written besides, or why nothing tells it."""
+    """What committed records it is known to have lacked, what had been written besides, or why nothing tells it."""
     return replace(_lacked(evidence, change), empty=not _names_a_record(evidence))
 
 
 def _lacked(evidence: PartitionEvidence, change: LeaderChange) -> Lacked:
-    given_up = [lost.committed.end_offset for lost in evidence.lost_terms if lost.epoch == change.epoch]
-    given_up += [kept.end_offset for kept in evidence.kept_older if kept.epoch == change.epoch]
-    if given_up:
-        words = f"committed records up to offset {max(given_up) - 1} were given up"
+    left_out = [(t.start_offset, t.committed.end_offset) for t in evidence.lost_terms if t.epoch == change.epoch]
+    left_out += [(kept.start_offset, kept.end_offset) for kept in evidence.kept_older if kept.epoch == change.epoch]
+    if left_out:
+        start, end = min(start for start, _ in left_out), max(end for _, end in left_out)
+        words = f"it lacked committed records at {offsets_told(start, end)}"
         return Lacked(known="committed records", words=words)
     opening = evidence.openings.get(change.epoch)
     before = {epoch: end for epoch, end in evidence.epoch_ends.items() if epoch < change.epoch}

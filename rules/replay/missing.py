@@ -27,7 +27,7 @@ class Missing(Struct, frozen=True, kw_only=True):
     """Who led the epochs; null where they are of several."""
 
 
-_BOUND: Final = {"above": "upper", "below": "lower"}
+_WRONG: Final = {"above": "high", "below": "low"}
 
 
 def unbounded(lacking: Iterable[Missing], side: str, *, created_again: bool) -> Iterator[tuple[str, str]]:
@@ -38,7 +38,7 @@ def unbounded(lacking: Iterable[Missing], side: str, *, created_again: bool) -> 
     by_id = ", with the topic's id, since the topic was created again"
     for (leader, kind), epochs in found.items():
         whose = f"{_named(sorted(epochs))} (leader: broker {leader})"
-        reason = f"no {_BOUND[side]} bound is known for the high watermark of {whose}"
+        reason = f"whether a high watermark of {whose} was too {_WRONG[side]} is not known"
         yield reason, f"{kind}{by_id if created_again else ''}"
 
 
@@ -93,11 +93,10 @@ def _no_opening(lead: ServedLead) -> Missing:
 def _no_fetch(lead: ServedLead) -> Missing:
     """A log that is there and tells of no fetch is not the same as no log."""
     when = _named(lead.epochs)
-    kind = f"broker {lead.leader}'s request log at DEBUG"
-    why = ""
+    kind, why = f"broker {lead.leader}'s request log at DEBUG", ""
     if lead.logged:
-        kind = f"fetches from broker {lead.leader}"
-        why = ", of which its request log here tells nothing"
+        kind, why = f"fetches from broker {lead.leader}", ", of which its request log here tells nothing"
     elif lead.traced:
         why = " with the fetches of that time"
-    return _lacking(lead, f"{kind}{why}", f"{kind} in {when}{why}", "every high watermark of the term")
+    evidence = f"{kind} in {when}{why}"
+    return _lacking(lead, f"{kind}{why or ' of that time'}", evidence, "every high watermark of the term")

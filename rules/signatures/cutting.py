@@ -43,8 +43,9 @@ def _answered_without_epoch(evidence: PartitionEvidence) -> Iterator[Hit]:
         yield Hit(
             broker=m.broker,
             at=m,
-            says=f"broker {m.broker} asked where epoch {asked} ends, which broker {leader.broker} did not have; it was"
-            f" told the start of epoch {newer.epoch}, {answer}, as if it were the end",
+            says=f"broker {m.broker} asked broker {leader.broker} where epoch {asked} ends; broker {leader.broker} did"
+            f" not have epoch {asked}, and answered {answer}, the start of epoch {newer.epoch}; so broker {m.broker}"
+            f" took {answer} for the end of epoch {asked}",
             exhibits=(Exhibit(span=m.span, role="the question and its answer"),),
             end_offset=answer,
         )
@@ -71,8 +72,8 @@ def _watermark_before_cut(evidence: PartitionEvidence) -> Iterator[Hit]:
                 yield Hit(
                     broker=m.broker,
                     at=m,
-                    says=f"broker {m.broker} took its leader's high watermark {m.offset} before it cut its log to"
-                    f" {m.high_watermark}",
+                    says=f"broker {m.broker} took over its leader's high watermark {m.offset}, and only then truncated"
+                    f" its log to {m.high_watermark}",
                     exhibits=(Exhibit(span=before.span, role="the cut"), Exhibit(span=m.span, role="the fall")),
                     start_offset=m.high_watermark,
                     end_offset=m.offset,
@@ -94,7 +95,7 @@ def _watermark_after_reset(evidence: PartitionEvidence) -> Iterator[Hit]:
                 yield Hit(
                     broker=m.broker,
                     at=m,
-                    says=f"broker {m.broker} began its log anew at {before.offset} and led with high watermark"
+                    says=f"broker {m.broker} began its log again at {before.offset} and led with high watermark"
                     f" {m.high_watermark}, below its log start",
                     exhibits=(Exhibit(span=before.span, role="the reset"), Exhibit(span=m.span, role="the election")),
                     start_offset=m.high_watermark,
@@ -158,8 +159,8 @@ CUTTING: Final = (
     ),
     Signature(
         defect="KAFKA-6361",
-        title="a leader answers an offset without saying of which epoch",
-        costs="the replicas may keep different records at the same offsets for good",
+        title="a leader's answer does not say which epoch ends there",
+        costs="the replicas may keep different records at the same offsets, and Kafka does not repair that",
         releases=(((0, 11), (2, 0)),),
         severity=Severity.HIGH,
         confidence="certain",
@@ -173,8 +174,8 @@ CUTTING: Final = (
     ),
     Signature(
         defect="KAFKA-14704",
-        title="a follower takes a high watermark from a diverging answer",
-        costs="readers of this follower may have seen what it cut",
+        title="a follower takes over a high watermark although it has to truncate first",
+        costs="consumers that fetch from this follower may have read records that it then truncated",
         releases=(((2, 8), (3, 4, 1)),),
         severity=Severity.INFO,
         confidence="likely",
@@ -190,7 +191,7 @@ CUTTING: Final = (
     ),
     Signature(
         defect="KAFKA-9491",
-        title="a log begun anew keeps an older high watermark",
+        title="a log begun again keeps an older high watermark",
         costs="fetches from it fail as out of range until its watermark has caught up",
         releases=(((2, 4), (2, 4, 1)),),
         severity=Severity.MEDIUM,

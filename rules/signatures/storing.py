@@ -204,7 +204,7 @@ STORING: Final = (
     ),
     Signature(
         defect="KAFKA-16234",
-        title="a failed log dir makes a broker create its replicas anew in another",
+        title="a failed log dir makes a broker create its replicas again in another",
         costs="the records in the failed dir are left behind, and the broker does not start with both",
         releases=(((3, 7), (3, 7, 1)),),
         severity=Severity.HIGH,
@@ -233,7 +233,7 @@ STORING: Final = (
     Signature(
         defect="KAFKA-7866",
         title="a marker is written twice where the transaction index fails",
-        costs="two batches bear the same offset, and readers of committed records may stop there",
+        costs="two batches bear the same offset, and consumers with isolation.level=read_committed may stop there",
         releases=(((0, 11), (2, 2, 1)),),
         severity=Severity.MEDIUM,
         confidence="likely",

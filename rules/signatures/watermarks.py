@@ -198,7 +198,7 @@ WATERMARKS: Final = (
     Signature(
         defect="KAFKA-13091",
         title="a smaller ISR does not move the high watermark",
-        costs="producers with acks=all and readers wait until something else moves it",
+        costs="producers with acks=all and consumers wait until something else moves it",
         releases=(((2, 7), (3, 1)),),
         severity=Severity.LOW,
         confidence="likely",
@@ -221,7 +221,7 @@ WATERMARKS: Final = (
     Signature(
         defect="KAFKA-15021",
         title="a replica that is shutting down holds the high watermark",
-        costs="producers with acks=all and readers wait for up to replica.lag.time.max.ms",
+        costs="producers with acks=all and consumers wait for up to replica.lag.time.max.ms",
         releases=(((0, 11), (3, 6)),),
         severity=Severity.LOW,
         confidence="likely",

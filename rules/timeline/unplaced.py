@@ -49,7 +49,7 @@ def _of_all(evidence: PartitionEvidence) -> str | None:
     if evidence.topic == METADATA_TOPIC:
         return "a replay of the metadata log: its quorum commits by other rules than replicas of a partition do"
     if evidence.epochs_used_twice:
-        return "an order of the leader epochs: they began anew, and a number may stand for two of them"
+        return "an order of the leader epochs: they began again, and a number may stand for two of them"
     return None
 
 

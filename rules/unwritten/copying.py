@@ -99,7 +99,7 @@ class Copying:
         if (broker, at.place) in self._doubted:
             return Open(f"broker {broker} may have copied from offset {offsets[0]} on in one lead or another", TRACES)
         if self._began_anew(broker, (*leads, *named), offsets[0]):
-            return Open(f"broker {broker} may have begun anew where its leader's log started then", TRACES)
+            return Open(f"broker {broker} may have begun again where its leader's log started then", TRACES)
         start, end = offsets
         self.growths.append(Growth(broker=broker, place=at.place, since=at.since, leads=leads, start=start, end=end))
         return [ways for ways in known[: len(leads)] if ways is not None]

@@ -86,7 +86,7 @@ class Reconstruction:
     def open(self) -> Open | None:
         """Why nothing at all can be reconstructed; null where something may be."""
         if not self.ordered:
-            return Open("leader epochs began anew, so that their numbers tell nothing apart", "logs of one life alone")
+            return Open("leader epochs began again, so that their numbers tell nothing apart", "logs of one life alone")
         differences, uncompared = self.compared
         return contradicted(self._fold, self.replicas, differences, uncompared)
 
