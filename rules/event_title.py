@@ -5,37 +5,71 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
-from rules.finding import Change, Place, capital
+from rules.finding import NO_BEARING, Bearings, Change, Finding, Place, capital
 from rules.loss.incurred import Loss
 from rules.words import numbered
 
 TITLES: Final[Mapping[Change, tuple[str, str]]] = {
-    "unclean election": ("No known loss", "{brokers} {were} elected from outside the in-sync replicas."),
-    "opening below committed records": ("Committed records left out", "{brokers} began to lead without {them}."),
+    "unclean election": ("No known loss", "{brokers} {were} elected from outside the ISR."),
+    "opening below committed records": ("Committed records left out", "{brokers} became {leader} without {them}."),
     "loss of acknowledged records": (
         "Acknowledged records left out", "{brokers} led before, and the next leader did not have them.",
     ),
 }
 """An event by the first of these that it shows, each may follow from those before it: its head where no bill gives one,
 and what happened."""
+NAMED: Final = 3
+"""Partitions of one leader that are named."""
 _ELECTED: Final = TITLES["unclean election"][1]
 _LED: Final = TITLES["opening below committed records"][1]
 _NOWHERE: Final = "No replica here holds {them}, though they were written."
 
 
+def title_giver(told: Sequence[Finding], costly: Collection[int | None], bearings: Bearings) -> Finding:
+    """The first finding, unless that is a change of leaders which cost nothing of what is lost, and another one did.
+
+    What is lost went when one of the costly epochs was opened.
+    """
+    changes = [f for f in told if bearings.get(f.rule, NO_BEARING).change is not None]
+    cost = [f for f in changes if f.values().get("next_epoch", f.values().get("epoch")) in costly]
+    idle = bool(costly) and told[0] in changes and told[0] not in cost
+    return cost[0] if idle and cost else told[0]
+
+
 def by_brokers(told: str, brokers: Iterable[int | None], them: str = "them") -> str:
     """The sentence of these brokers; a leader that nothing names is a later one."""
     known = sorted(broker for broker in brokers if broker is not None and broker >= 0)
-    who = capital(numbered("broker", known)) if known else "A later leader"
-    return told.format(brokers=who, were="were" if len(known) > 1 else "was", them=them)
+    return _said(told, capital(numbered("broker", known)) if known else "A later leader", len(known), them)
+
+
+def _said(told: str, who: str, brokers: int, them: str) -> str:
+    several = brokers > 1
+    return told.format(
+        brokers=who, were="were" if several else "was", leader="leaders" if several else "leader", them=them
+    )
 
 
 def by_losses(losses: Mapping[Place, Sequence[Loss]], unclean: Collection[tuple[Place, object]]) -> str:
     """Who left out what is billed, unclean elections first; an election that cost nothing of it is not named."""
-    leaders: dict[str, set[int | None]] = {}
+    leaders: dict[str, dict[int | None, set[Place]]] = {}
     for place, own in losses.items():
         for loss in own:
             how = _NOWHERE if loss.next_epoch is None else _ELECTED if (place, loss.next_epoch) in unclean else _LED
-            leaders.setdefault(how, set()).add(loss.next_leader)
+            leaders.setdefault(how, {}).setdefault(loss.next_leader, set()).add(place)
     ways = [how for how in (_ELECTED, _LED, _NOWHERE) if how in leaders]
-    return " ".join(by_brokers(how, leaders[how], "the rest" if n else "them") for n, how in enumerate(ways))
+    return " ".join(_each_where(how, leaders[how], "the rest" if n else "them") for n, how in enumerate(ways))
+
+
+def _each_where(told: str, leaders: Mapping[int | None, Collection[Place]], them: str) -> str:
+    """The sentence of these brokers; of several each with its partitions."""
+    known = {broker: places for broker, places in leaders.items() if broker is not None and broker >= 0}
+    if len(known) < 2 or told == _NOWHERE:  # noqa: PLR2004 - one needs no telling apart
+        return by_brokers(told, leaders, them)
+    *most, last = [f"broker {broker} ({_named(known[broker])})" for broker in sorted(known)]
+    return _said(told, capital(f"{', '.join(most)} and {last}"), len(known), them)
+
+
+def _named(places: Collection[Place]) -> str:
+    names = [f"{topic}-{partition}" for _, topic, partition in sorted(places, key=lambda p: (p[1] or "", p[2] or 0))]
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"{', '.join(names[:NAMED])}{more}"

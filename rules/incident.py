@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from rules.event_title import TITLES, by_brokers, by_losses
+from rules.event_title import TITLES, by_brokers, by_losses, title_giver
 from rules.finding import NO_BEARING, Bearings, Change, Finding, Place, Severity, capital, place_of
 from rules.finding_chains import Step, chain
 from rules.loss.incurred import Loss
@@ -179,8 +179,9 @@ class _Telling:
         by_id = {finding.id: finding for finding in findings}
         told = [by_id[step.finding] for step in chain(findings, self.bearings)]
         # What allowed it comes first in the chain; what happened gives it its name.
-        first = next((finding for finding in told if finding.severity >= Severity.MEDIUM), told[0])
-        bill = _bill(_gone(findings, losses))
+        grave = [finding for finding in told if finding.severity >= Severity.MEDIUM] or told[:1]
+        gone = _gone(findings, losses)
+        first, bill = title_giver(grave, {loss.next_epoch for loss in gone}, self.bearings), _bill(gone)
         place = first.place or "The dump"
         head = f"{place}:" if bill is None else f"{place} lost {amount_lost(bill)}{_of_them(bill)}."
         return self._incident(f"{head} {first.message}", "partition", findings, losses)
@@ -223,9 +224,9 @@ def _missed(findings: Sequence[Finding], losses: Losses) -> str:
     places = _partitions(findings)
     again = {place: [loss.offsets for loss in losses.get(place, ()) if loss.matters] for place in places}
     hurt, offsets = sum(map(bool, again.values())), sum(map(sum, again.values()))
-    of_all = f"{hurt} of {len(places)}" if hurt < len(places) else str(hurt)
+    where = f"{hurt} of this incident's {len(places)}" if hurt < len(places) else str(hurt)
     noun = "offset was" if offsets == 1 else "offsets were"
-    return f"{offsets} {noun} missing for a time in {of_all} partitions{_of_topics(findings)}" if hurt else ""
+    return f"{offsets} {noun} missing for a time in {where} partitions{_of_topics(findings)}" if hurt else ""
 
 
 def _lost(findings: Sequence[Finding], losses: Losses) -> str:
@@ -234,8 +235,8 @@ def _lost(findings: Sequence[Finding], losses: Losses) -> str:
     if bill is None:
         return ""
     hurt = sum(any(loss.matters and not loss.restored for loss in losses.get(place, ())) for place in places)
-    of_all = f"{hurt} of {len(places)}" if hurt < len(places) else str(hurt)
-    return capital(f"{amount_lost(bill)} lost in {of_all} partitions{_of_topics(findings)}{_of_them(bill)}")
+    where = f"{hurt} of this incident's {len(places)}" if hurt < len(places) else str(hurt)
+    return capital(f"{amount_lost(bill)} lost in {where} partitions{_of_topics(findings)}{_of_them(bill)}")
 
 
 def _of_topics(findings: Sequence[Finding]) -> str:

@@ -31,7 +31,7 @@ from auditor.report.sheet import Sheet, counted
 from auditor.report.unbilled import sentence as in_words
 from auditor.report.worths import at_least_and_most
 from rules.finding import capital, offsets_told, question_told
-from rules.words import any_of, numbered, of_epoch
+from rules.words import numbered, of_epoch
 
 SCHEMA_VERSION: Final = 1
 SHOWN: Final = 200
@@ -42,9 +42,9 @@ _THEN: Final = {
     "hole": "its log gets a hole",
     "stuck": "it cannot append",
 }
-NOT_IN_ORDER: Final = "It did not stop in order, so its next start may cut its tail."
+NOT_IN_ORDER: Final = "It did not shut down cleanly, so its next start may cut the end of its log."
 _FADING: Final = ("deleted file", "deleted dir")
-_WORDS: Final = {"go": "GO", "no-go": "NO-GO", "unknown": "UNKNOWN"}
+_WORDS: Final = {"no-go": "NO-GO", "unknown": "UNKNOWN", "go": "GO"}
 
 
 def text(
@@ -60,13 +60,12 @@ def text(
     unread = "".join(f"{line}\n" for line in (*_open(verdict, perhaps), *_unread(absent, untold)))
     if interrupted:
         told = "Interrupted. This is the advice on what had been judged by then. Other partitions may need it too.\n\n"
-        whole = text(advice, verdict=verdict, absent=absent, untold=untold, perhaps=perhaps)
-        return told + (whole if advice else unread)
+        rest = text(advice, verdict=verdict, absent=absent, untold=untold, perhaps=perhaps) if advice else unread
+        return told + rest
     if not advice and (untold or perhaps):
         return unread
     if not advice:
-        none = "Nothing to decide: no loss, no cut that is owed, and no grave finding is known.\n"
-        return none + unread
+        return f"Nothing to decide: no loss, no cut that is owed, and no grave finding is known.\n{unread}"
     lines = [line for placed in advice[:SHOWN] for line in (*_partition(placed), "")]
     if len(advice) > SHOWN:
         more = counted(len(advice) - SHOWN, "more partition")
@@ -123,8 +122,8 @@ def document(
 
 
 def _partition(placed: PlacedAdvice) -> Iterator[str]:
-    advice = placed.advice
-    yield plain(f"{placed.topic}-{placed.partition}")
+    advice, place = placed.advice, f"{placed.topic}-{placed.partition}"
+    yield plain(place)
     led = "" if advice.leading is None else f" Broker {advice.leading} led last."
     yield from _said(f"Assigned to {_brokers(advice.assignment)}.{_ranked(advice)}{led}", 2)
     if advice.absent:
@@ -133,8 +132,9 @@ def _partition(placed: PlacedAdvice) -> Iterator[str]:
         whose = "of a broker that nothing names" if copy.broker is None else f"of broker {copy.broker}"
         told = "judged" if copy.misfiled else "read"
         yield from _said(f"not {told}, {whose}, {copy.because}: {', '.join(copy.paths[:PATHS])}", 2)
-    place = f"{placed.topic}-{placed.partition}"
-    yield from (line for loss in placed.losses for line in _said(f"LOST: {sentence(loss, place)}", 2))
+    for loss in sorted(placed.losses, key=lambda loss: loss.restored):
+        head = "NOT LOST, only missing for a time" if loss.restored else "LOST"
+        yield from _said(f"{head}: {sentence(loss, place)}", 2)
     yield from (line for each in advice.unbilled for line in _said(f"LOST: {in_words(each, place)}", 2))
     for each in advice.nowhere:
         offsets = offsets_told(each.start_offset, each.end_offset)
@@ -143,14 +143,13 @@ def _partition(placed: PlacedAdvice) -> Iterator[str]:
     yield from _candidates(advice)
     yield from _before(placed)
     yield "  Go or no-go"
-    for gate in told_gates(advice):
+    for gate in sorted(told_gates(advice), key=lambda gate: tuple(_WORDS).index(gate.going)):
         yield from _said(f"{_WORDS[gate.going]:<9}{capital(gate_words(gate))}", 4, 9)
         if gate.first:
             yield from _said(f"First {gate.first}.", 13, 2)
     if _settled(placed):
-        why = f"Broker {advice.leading} led last, and no copy here holds anything that it lacks."
-        words = f"Nothing is to be elected or copied. {why}"
-        yield from _said(words, 2)
+        why = f"Broker {advice.leading}, the last leader, has all that any copy here has."
+        yield from _said(f"No election and no copy is needed. {why}", 2)
     else:
         yield from (plain(f"  {line}") for line in commands(placed))
 
@@ -159,17 +158,20 @@ def _ranked(advice: Advice) -> str:
     """Who would lead by the disks, where any is here."""
     if not any(c.end_known or c.last_epoch >= 0 for c in advice.candidates if c.broker in advice.leaders):
         return ""
-    could = "could" if len(advice.leaders) > 1 else "would"
-    return f" By epoch and log end, {any_of('broker', sorted(advice.leaders))} {could} lead."
+    if len(advice.leaders) == 1:
+        return f" By last epoch and log end offset, broker {advice.leaders[0]} comes first."
+    whole = all(c.end_known for c in advice.candidates if c.broker in advice.leaders)
+    ends = " and the same log end offset" if whole else ""
+    return f" {capital(numbered('broker', sorted(advice.leaders), 'has'))} the same last epoch{ends}."
+
+
+def _said(words: str, indent: int, hanging: int = 2) -> Iterator[str]:
+    yield from PAGE.wrapped(words, indent, "", hanging)
 
 
 def _settled(placed: PlacedAdvice) -> bool:
     """Whether a person has neither to elect nor to copy anything."""
     return placed.advice.settled and not any(_fading(loss) for loss in placed.losses)
-
-
-def _said(words: str, indent: int, hanging: int = 2) -> Iterator[str]:
-    yield from PAGE.wrapped(words, indent, "", hanging)
 
 
 def _candidates(advice: Advice) -> Iterator[str]:
@@ -192,11 +194,10 @@ def _free(candidate: Candidate, advice: Advice) -> str:
 
 def _candidate(number: int, candidate: Candidate, free: str) -> Iterator[str]:
     reached = [] if candidate.had_reached is None else [f"its log had reached {candidate.had_reached}"]
-    health = "; ".join((*reached, *candidate.damage, *candidate.doubts)) or "no damage is known"
-    stop = "It stopped in order." if candidate.stopped_in_order else NOT_IN_ORDER
+    health = "; ".join((*reached, *candidate.damage, *candidate.doubts)) or "no damage of its files is known"
+    stop = "It shut down cleanly." if candidate.stopped_in_order else NOT_IN_ORDER
     epoch = "records without epochs" if candidate.last_epoch < 0 else f"newest records of epoch {candidate.last_epoch}"
-    more = "" if candidate.end_known else " or more"
-    ends = f"{epoch}, log end {candidate.log_end_offset}{more}"
+    ends = f"{epoch}, log end {candidate.log_end_offset}{'' if candidate.end_known else ' or more'}"
     if not candidate.end_known and candidate.last_epoch < 0:
         ends = "its epochs and log end are unknown"
     yield from _said(f"{number}. broker {candidate.broker}: {ends}. {capital(health)}. {stop}", 4, 3)
@@ -211,7 +212,7 @@ def _candidate(number: int, candidate: Candidate, free: str) -> Iterator[str]:
 def _cut(cut: OwedCut) -> Iterator[str]:
     rule = f"{cut.rule}{'' if cut.in_force else ', if its versions are new'}"
     if cut.cut_to < cut.log_end_offset:
-        yield from _said(f"Broker {cut.follower} is cut from {cut.log_end_offset} to {cut.cut_to} (by {rule}).", 7)
+        yield from _said(f"Broker {cut.follower} truncates from {cut.log_end_offset} to {cut.cut_to} (by {rule}).", 7)
     if cut.then != "agrees":
         then = _THEN.get(cut.then, cut.then)
         yield from _said(f"Broker {cut.follower} stays different: {then} (by {rule}: {cut.because}).", 7)
@@ -253,8 +254,7 @@ def _before(placed: PlacedAdvice) -> Iterator[str]:
 def _doomed(doomed: Doomed) -> Iterator[str]:
     others = ", ".join(dict.fromkeys(f"broker {copy.broker} ({copy.kind})" for copy in doomed.others))
     last = f"also on {others}" if others else "the last copy in this dump"
-    why = f"It goes: {doomed.because}."
-    yield from _said(f"broker {doomed.broker}: {_stretch(doomed.stretch)}; {last}. {why}", 4)
+    yield from _said(f"broker {doomed.broker}: {_stretch(doomed.stretch)}; {last}. It goes: {doomed.because}.", 4)
     for copy in doomed.spans:
         for span in copy.spans:
             yield plain(f"      copy now: {span.source} bytes [{span.start}, {span.end})")

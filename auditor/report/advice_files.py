@@ -49,6 +49,9 @@ def commands(placed: PlacedAdvice) -> Iterator[str]:
         return
     release = placed.advice.release
     yield f"For your review; nothing was run. {_for(release)}"
+    if going(placed.advice, best) != "go":
+        kept = f", and only if broker {best} does not lead by itself" if best == placed.advice.leading else ""
+        yield f"Only after what is said above of its election is done{kept}:"
     yield f"  put broker {best} first in the assignment:"
     where = "--bootstrap-server HOST:PORT" if _since(release, REASSIGNS_BY_BROKERS_SINCE) else "--zookeeper HOST:PORT"
     yield f"  kafka-reassign-partitions {where} --execute --reassignment-json-file reassignment.json"
@@ -60,7 +63,7 @@ _TOOL: Final = "kafka-leader-election --bootstrap-server HOST:PORT"
 
 
 def _election(placed: PlacedAdvice, best: int) -> Iterator[str]:
-    yield f"  where broker {best} is in sync, {_at_no_cost(placed)}:"
+    yield f"  if broker {best} is in sync{_at_no_cost(placed)}:"
     if _since(placed.advice.release, LEADER_ELECTION_SINCE):
         yield f"  {_TOOL} --election-type preferred --path-to-json-file election.json"
     else:
@@ -73,18 +76,19 @@ def _election(placed: PlacedAdvice, best: int) -> Iterator[str]:
 def _at_no_cost(placed: PlacedAdvice) -> str:
     """What no election brings back, no election loses; one that is no GO waits for what the gates say of it."""
     if going(placed.advice, placed.advice.candidates[0].broker) != "go":
-        return "and not before what is said above of its election is settled"
+        return ""
     told = ", ".join(offsets_told(each.start_offset, each.end_offset) for each in placed.advice.nowhere)
-    return f"without more loss (no copy here holds {told})" if told else "without loss"
+    return f", without more loss (no copy here holds {told})" if told else ", without loss"
 
 
 def _unclean(placed: PlacedAdvice) -> Iterator[str]:
     if _since(placed.advice.release, LEADER_ELECTION_SINCE):
-        yield "  where no replica in sync runs; it elects the first of the assignment that runs, not the best one:"
+        yield "  if no in-sync replica runs; this elects the first running broker of the assignment, not the best one:"
         yield f"  {_TOOL} --election-type unclean --path-to-json-file election.json"
     else:
-        yield "  where no replica in sync runs, this release elects uncleanly only by the topic's setting"
-        yield "  unclean.leader.election.enable=true: the first of the assignment that runs; take it back afterwards"
+        yield "  if no in-sync replica runs: this release elects uncleanly only by the topic's setting"
+        yield "  unclean.leader.election.enable=true. It elects the first running broker of the assignment."
+        yield "  Set it back to false afterwards."
 
 
 def _since(release: tuple[int, ...], first: tuple[int, int]) -> bool:

@@ -20,7 +20,7 @@ from auditor.report.model import (
 from auditor.report.sheet import counted, size
 from auditor.report.worths import PERHAPS, WORTHS, held_by_none, span, worths_counted, worths_placed
 from rules.finding import capital, offsets_told
-from rules.words import it_or_them, numbered
+from rules.words import it_or_them, numbered, quoted
 
 NO_DISK: Final = "No disk in this dump could hold a copy."
 NAMED: Final = 8
@@ -56,7 +56,7 @@ def _fate(loss: Loss) -> str:
     if loss.restored and not loss.restored_seen:
         return "A later leader had them still, as far as logs tell. Its disk is not here."
     if loss.restored:
-        return "The log that leads now holds them again."
+        return "The leader's log has them again."
     return f"{_standing(loss)}{remotely(loss)}{perhaps_held(loss)}"
 
 
@@ -145,7 +145,7 @@ def details(loss: Loss) -> Iterator[str]:
     if loss.reused_end > loss.start_offset and not loss.restored:
         epochs = ", ".join(map(str, loss.reused_epochs))
         by = f" of epoch{'s' if len(loss.reused_epochs) > 1 else ''} {epochs}" if epochs else ""
-        yield f"other records{by} stand at {offsets_told(loss.start_offset, loss.reused_end)} now"
+        yield f"other records{by} are at {offsets_told(loss.start_offset, loss.reused_end)} now"
 
 
 def _last_batch(loss: Loss) -> str:
@@ -227,12 +227,12 @@ def _group(group: GroupAtRisk, loss: Loss) -> str:
     read = group.has_read(loss.epoch, loss.start_offset, loss.end_offset)
     has = "has" if group.epoch == loss.epoch else "may have"
     told = "" if read is None else f"; it {has} read {offsets_told(*read)} of these"
-    return f"group {group.group} at {group.offset} ({group.standing}{told})"
+    return f"group {quoted(group.group)} at {group.offset} ({group.standing}{told})"
 
 
 def client_name(client_id: str | None) -> str:
     """A client in words."""
-    return f"client {client_id}" if client_id else "a client without a name"
+    return f"client {quoted(client_id)}" if client_id else "a client without a name"
 
 
 def _named(words: Sequence[str], count: int | None = None) -> str:

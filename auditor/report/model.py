@@ -13,7 +13,20 @@ from auditor.report.placed import (
     PlacedReplica,
 )
 from auditor.report.policy_outcome import PolicyOutcome
-from rules.advice import Advice, Candidate, Doomed, Gate, Going, OwedCut, Stretch, gate_words, told_gates
+from rules.advice import (
+    Advice,
+    Candidate,
+    Doomed,
+    Gate,
+    Going,
+    OwedCut,
+    Starts,
+    Stretch,
+    gate_words,
+    starts,
+    told_gates,
+    where_gravest,
+)
 from rules.availability.account import Availability, Condition, Exposure, Safeguard, StateRow
 from rules.counterfactual import Counterfactual, ProtocolOutcome
 from rules.finding import NO_BEARING, Bearing, Bearings, Finding, Place, Severity
@@ -34,8 +47,8 @@ __all__ = [
     "Coverage", "Doomed", "Exposure", "Gate", "Going", "GroupAtRisk", "Incident", "IncidentBill", "Loss", "LostClient",
     "LostProducer", "LostReader", "Milestone", "OwedCut", "PlacedAdvice", "PlacedAvailability",
     "PlacedCounterfactual", "PlacedHistory", "PlacedReplica", "Portion", "ProtocolOutcome", "RefusalLine",
-    "RemoteCopy", "ReplicaVerdict", "Safeguard", "StateRow", "Stretch", "Survivor", "Unbilled", "UndecidedLine",
-    "UnnamedTopic", "amount_lost", "gate_words", "told_gates",
+    "RemoteCopy", "ReplicaVerdict", "Safeguard", "Starts", "StateRow", "Stretch", "Survivor", "Unbilled",
+    "UndecidedLine", "UnnamedTopic", "amount_lost", "gate_words", "starts", "told_gates", "where_gravest",
 ]  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -10,14 +11,13 @@ from auditor.report.model import AuditReport, Incident
 from auditor.report.named_places import named_places, told_places
 from auditor.report.plain import plain
 from auditor.report.sheet import Sheet
-from auditor.report.summary import Action, LossTotals, LostRange, Summary
+from auditor.report.summary import LossTotals, LostRange, Summary
 from auditor.report.summary.action import GOING, gates_in_brief
 from auditor.report.summary.conclusion import doubts, extent, read_of
 from auditor.report.summary.incidents import causes
 from auditor.report.summary.perhaps import perhaps_words
 from auditor.report.unbilled import sentence
 from rules.finding import Place, Severity, capital, offsets_told
-from rules.words import numbered
 
 LINES: Final = 25
 EVERY_LINE: Final = 1 << 62
@@ -25,12 +25,15 @@ MARGIN: Final = 10
 NARROWEST: Final = 30
 LEAST: Final = 2
 """Lines that a part keeps where all of them are long."""
-ROOMS: Final = {"LOST": 4, "WHY": 4, "DO NOW": 9, "NOT SEEN": 2}
+ROOMS: Final = {"LOST": 4, "WHY": 4, "DO NOW": 5, "GO?": 4, "NOT SEEN": 2}
 """Lines that a part has for sure; what others leave over is shared."""
-SHARING: Final = ("LOST", "DO NOW", "WHY", "NOT SEEN")
+SHARING: Final = ("LOST", "GO?", "DO NOW", "WHY", "NOT SEEN")
+_DOING: Final = re.compile(r"(?:restarting|electing) broker \d+(?:, \d+)*(?: or \d+)?|a rolling restart")
 PERHAPS: Final = "Perhaps"
 NOTHING_LOST: Final = "No records are known to be lost."
 AIMS_SHOWN: Final = 3
+RANGES_SHOWN: Final = 6
+"""Ranges of one action; of more the partitions are named."""
 IDS_SHOWN: Final = 4
 
 
@@ -38,10 +41,12 @@ def screen(report: AuditReport, told: Summary, page: Sheet, *, quiet: bool, verb
     """The lines."""
     headline = list(_headline(report, told, page))
     actions = told.actions if verbose else gates_in_brief(told.actions)
+    ranges = EVERY_LINE if verbose else RANGES_SHOWN
     parts: dict[str, list[tuple[str, str]]] = {
         "LOST": [(PERHAPS if words.startswith(PERHAPS) else "", words) for words in lost_words(told)],
         "WHY": [("", _why(*cause)) for cause in causes(told.incidents)],
-        "DO NOW": [(_urgency(action), action.told(AIMS_SHOWN)) for action in actions],
+        "DO NOW": [(action.kind, action.told(AIMS_SHOWN, ranges)) for action in actions if not action.is_gate],
+        "GO?": [(action.kind, action.told(AIMS_SHOWN)) for action in actions if action.is_gate],
         "NOT SEEN": [] if quiet else [("", each.words) for each in told.unseen],
     }
     footer = list(_footer(told, page, verbose=verbose))
@@ -102,15 +107,16 @@ def _lost(lost: LossTotals) -> Iterator[str]:
         yield f"{capital(lost.amount)}, {lost.worth}{_placed(lost.ranges)}. {lost.copies}"
     if lost.restored:
         seen = all(each.loss.restored_seen for each in lost.restored)
-        again = "The log that leads now holds them again" if seen else "Logs tell that a later leader had them still"
-        some = "Other records" if lost.for_good else "Records"
-        epochs = numbered("epoch", sorted({each.loss.epoch for each in lost.restored}))
-        yield f"{some} of {epochs} were missing for a time{_placed(lost.restored)}. {again}."
+        again = "The leader's log has them again" if seen else "Logs tell that a later leader still had them"
+        yield f"Only missing for a time{_placed(lost.restored)}. {again}."
 
 
 def _placed(lost: Sequence[LostRange]) -> str:
     """Behind what was lost: the ranges, or the partitions where those would be many."""
-    shown = [f"{r.topic}-{r.partition} {offsets_told(r.loss.start_offset, r.loss.end_offset)}" for r in lost]
+    shown = [
+        f"{r.topic}-{r.partition} {offsets_told(r.loss.start_offset, r.loss.end_offset)} of epoch {r.loss.epoch}"
+        for r in lost
+    ]
     if len(shown) <= AIMS_SHOWN:
         return f": {', '.join(shown)}"
     places = tuple(dict.fromkeys((r.cluster_id, r.topic, r.partition) for r in lost))
@@ -141,14 +147,16 @@ class Item(NamedTuple):
         """Whether it says that something must not be done."""
         return self.lines[0].startswith(GOING["no-go"])
 
+    @property
+    def barred(self) -> str:
+        """What it says must not be done, without what comes of it."""
+        words = " ".join(self.lines).removeprefix(GOING["no-go"])
+        found = _DOING.match(words)
+        return found[0] if found else words
+
     def within(self, room: int) -> list[str]:
         """As many whole sentences as there is room for; none where the first is longer."""
         return next((lines for lines in reversed(self.forms) if len(lines) <= room), [])
-
-
-def _urgency(action: Action) -> str:
-    """Its kind; what may be done stands back behind everything that may not."""
-    return "no-go" if action.kind == "go" else action.kind
 
 
 def _forms(words: str, page: Sheet) -> Iterator[list[str]]:
@@ -240,12 +248,11 @@ def _cut_short(told: Mapping[int, list[str]], room: int) -> Iterator[tuple[int, 
 
 
 def _left_out(items: Sequence[Item]) -> str:
-    """How many there are beside these, and where they stand; what must not be done is counted by itself."""
-    bars = sum(item.bars for item in items)
+    """How many there are beside these, and where they are; what must not be done is named all the same."""
+    bars = dict.fromkeys(item.barred for item in items if item.bars)
     if not bars:
         return f"… and {len(items)} more (-v)"
-    of_them = f", {bars} of them NO-GO" if len(items) > 1 else ", a NO-GO"
-    return f"… and {len(items)} more{of_them} (-v, or tidemark advise)"
+    return f"… and {len(items)} more; NO-GO: {', '.join(bars)} (-v, or tidemark advise)"
 
 
 def _cut(line: str) -> str:
@@ -260,6 +267,7 @@ def _footer(told: Summary, page: Sheet, *, verbose: bool) -> Iterator[str]:
     entries = [entry for each in told.incidents for entry in each.entries]
     entries.sort(key=lambda entry: -entry.finding.severity)
     named = [f"{entry.rules[0]} {entry.ids[0]}" for entry in entries]
-    rest = f" and {len(named) - IDS_SHOWN} more" if len(named) > IDS_SHOWN else ""
+    alike = "" if len({name for entry in entries for name in entry.ids}) == len(named) else ", alike ones as one"
+    rest = f" and {len(named) - IDS_SHOWN} more{alike}" if len(named) > IDS_SHOWN else ""
     words = f"Findings: {', '.join(named[:IDS_SHOWN])}{rest}. " if named else ""
     yield from page.wrapped(f"{words}Evidence and all the rest: -v.", 0, "faint")

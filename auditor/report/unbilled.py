@@ -27,13 +27,13 @@ def _no_bill(gone: Unbilled) -> str:
 def now(gone: Unbilled) -> str:
     """What stands at the offsets in the log that leads."""
     if not gone.leaders:
-        return "Whether the log that leads holds them again is not known."
+        return "Whether the leader's log has them again is not known."
     held = [f"records of epoch {s.epoch} at {offsets_told(s.start_offset, s.end_offset)}" for s in gone.standing]
     if not held:
-        return "The log that leads now holds nothing there."
+        return "The leader's log has nothing there now."
     nothing = [f"nothing at {offsets_told(*part)}" for part in gone.empty]
     told = " and ".join([*held, *nothing])
-    return f"The log that leads now holds {told}. Whether it holds the same records is not known."
+    return f"The leader's log now has {told}. Whether these are the same records is not known."
 
 
 def to_do(gone: Unbilled) -> str:
@@ -41,7 +41,7 @@ def to_do(gone: Unbilled) -> str:
     again = "producers must write them again, and consumers that read them must read what is written then"
     if gone.leaders and not gone.standing:
         return f"Find out which records these were: {again}. {_tells(gone)}"
-    return f"Find out whether the log that leads holds these records again. If it does not, {again}. {_tells(gone)}"
+    return f"Find out whether the leader's log has these records again. If it does not, {again}. {_tells(gone)}"
 
 
 def _tells(gone: Unbilled) -> str:

@@ -218,12 +218,12 @@ def why_none(evidence: PartitionEvidence, lost: Lost, report: Mapping[str, objec
         return f"broker {', '.join(map(str, lost.brokers))} holds none of {what}"
     again = [part for epoch, parts in held_again(lost, report).items() if lost.means(epoch) for part in parts]
     if again and not [*without(lost.start, lost.end, again)]:
-        return f"the log that leads holds {what} again, by the report's bill; choose a copy with --broker to write them"
+        return f"the leader's log has {what} again, by the report's bill; choose a copy with --broker to write them"
     if all(replica.last_epoch < 0 for replica in evidence.replicas):
         return f"this format carries no epochs, so nothing tells whose {what} were lost; choose with --broker"
     taken = any(run.end_offset > lost.start for replica in evidence.replicas for run in replica.log.epochs)
-    since = ": what stands at these offsets is of the log that leads now" if taken else ""
-    return f"no copy of {what} stands in this dump{since}"
+    since = ": what is at these offsets is of the leader's log now" if taken else ""
+    return f"no copy of {what} is in this dump{since}"
 
 
 def _leads_now(copy: Survivor, evidence: PartitionEvidence) -> bool:

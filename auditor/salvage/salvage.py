@@ -113,7 +113,7 @@ def _held_again(chosen: Sequence[Survivor], lost: Lost, report: Mapping[str, obj
         for start, end in again.get(epoch, ()):
             if any(c.epoch == epoch and c.start_offset < end and c.end_offset > start for c in chosen):
                 what = f"{offsets_told(start, end)} of epoch {epoch}"
-                yield f"The log that leads holds {what} again, by the report's bill: a replay doubles them."
+                yield f"The leader's log has {what} again, by the report's bill: a replay doubles them."
 
 
 def _shown(lines: Sequence[str]) -> str:
@@ -276,7 +276,7 @@ def _told(done: Salvaged, target: Path) -> Iterator[str]:
         yield f"  {counted(done.control, 'transaction marker')} left out: no producer sends them."
     if done.aborted:
         aborted = counted(done.aborted, "record")
-        yield f"  {aborted} of aborted transactions: readers of committed records never saw them."
+        yield f"  {aborted} of aborted transactions: consumers with isolation.level=read_committed never saw them."
     if done.undecided:
         yield f"  {counted(done.undecided, 'record')} of transactions whose end does not stand in the copy."
     if done.missing:

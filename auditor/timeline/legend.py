@@ -23,7 +23,7 @@ COLUMNS: Final = (
     Sign(mark="HW", means="high watermark after the event, recomputed from everything but told high watermarks"),
     Sign(mark="told", means="the high watermark that the event tells; an answer tells what was read before it"),
     Sign(mark="e", means="leader epoch that the broker was in"),
-    Sign(mark="LSO", means="last stable offset of the leader: how far readers of committed transactions may read"),
+    Sign(mark="LSO", means="last stable offset of the leader: how far consumers with read_committed may read"),
     Sign(mark="remote LEO", means="log ends of the followers as their leader knows them; none before a fetch"),
     Sign(mark="*", means="this broker leads"),
     Sign(mark="?", means="not known; 4..6 from 4 to 6, 4..? at least 4"),

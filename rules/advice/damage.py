@@ -44,7 +44,7 @@ def doubts(replica: Replica, evidence: PartitionEvidence) -> Iterator[str]:
 def _never_ended(replica: Replica, evidence: PartitionEvidence) -> Iterator[str]:
     for end in lost_ends(evidence):
         if end.broker == replica.broker and end.proved:
-            yield f"it lacks the end of a transaction, so that readers of committed records stop at {end.begun.offset}"
+            yield f"it lacks the end of a transaction: consumers with read_committed stop at {end.begun.offset}"
 
 
 def _missing(replica: Replica, evidence: PartitionEvidence) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -22,9 +22,9 @@ from rules.replicas.replica import UNREAD_EPOCHS
 from rules.words import any_of, numbered
 
 ROLLING: Final = "restart all brokers one by one, or change the inter-broker protocol"
-CUTS_NOTHING: Final = "cuts nothing from its log, as the disks stand."
+CUTS_NOTHING: Final = "cuts nothing from its log, as the disks are."
 LOSES_NO_MORE: Final = "loses nothing more."
-BLINDLY: Final = "lets no follower cut records without asking its leader."
+ASKED_FIRST: Final = "lets every follower ask its leader before it truncates."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,11 +63,12 @@ def gates(
     reached = {candidate.path: candidate.had_reached for candidate, _ in choices}
     lost = gone.losses
     restarts = [leading.get(r.broker) or _restart(r, evidence, returns, reached.get(r.path), lost) for r in in_order]
-    damaged = elected & {candidate.broker for candidate, _ in choices if candidate.damage}
+    wrong = {c.broker: c.damage[0] for c, _ in choices if c.damage and c.broker in elected}
     sound = sorted(c.broker for c, _ in choices if not (c.damage or c.lacks or c.doubts))
     if sound:
+        first = _another_leads(sound, vacant.electable)
         restarts = [
-            _starts_damaged(gate, sound) if replica.broker in damaged else gate
+            _starts_wrong(gate, wrong[replica.broker], first) if replica.broker in wrong else gate
             for replica, gate in zip(in_order, restarts, strict=True)
         ]
     unjudged = not_judged(absent, unjudged_copies(evidence))
@@ -103,12 +104,20 @@ def _leads_by_its_start(candidate: Candidate, first: str) -> Gate:
     return Gate(action=f"restart broker {candidate.broker}", going="no-go", because=because, first=first)
 
 
-def _starts_damaged(gate: Gate, sound: Sequence[int]) -> Gate:
-    """The start of a broker that leads by it with a damaged log, where another one could lead, costs as an election."""
+def _another_leads(sound: Sequence[int], electable: Collection[int]) -> str:
+    """How a sound log comes to lead while nobody does: who is in the last ISR leads by its start."""
+    own = [broker for broker in sound if broker in electable]
+    if own:
+        return f"start {any_of('broker', own)}, which then leads"
+    return f"start {any_of('broker', sound)} and elect it, which needs an unclean election"
+
+
+def _starts_wrong(gate: Gate, wrong: str, first: str) -> Gate:
+    """The start of a broker that leads by it with a wrong log, where another one could lead, costs as an election."""
     if gate.going != "go":
         return gate
-    because = "makes it lead at once, with a damaged log: it is in the last ISR and nobody leads."
-    return replace(gate, going="no-go", because=because, first=f"elect {any_of('broker', sound)}")
+    because = f"makes it lead at once, although {wrong}. It is in the last ISR and nobody leads."
+    return replace(gate, going="no-go", because=because, first=first)
 
 
 def _restart(
@@ -148,7 +157,7 @@ def _cut_told(owed: OwedCut | None, doomed: Sequence[Doomed]) -> str:
     new = "" if owed.in_force else ", if its versions are new"
     cut = f"cuts its log from {owed.log_end_offset} to {owed.cut_to} when it follows broker {owed.leader}{new}."
     if doomed:
-        return f"{cut} Records that do not come back stand elsewhere, or were never acknowledged."
+        return f"{cut} Records that do not come back are held elsewhere, or were never acknowledged."
     return f"{cut} It fetches the same records again."
 
 
@@ -177,8 +186,8 @@ def _barred(candidate: Candidate, nowhere: Sequence[Nowhere]) -> str:
         return f"leaves broker {cut.follower} {_OUTCOME[cut.then]}, because it cuts by the rule {cut.rule}."
     if candidate.damage:
         unseen = all(told.startswith(NOT_WHOLE) for told in candidate.damage)
-        leads = "may make it lead without records" if unseen else "makes it lead with a damaged log"
-        return f"{leads}: {'; '.join(candidate.damage)}.{in_no_copy(nowhere)}"
+        leads = "may make it lead without records:" if unseen else "makes it lead, although"
+        return f"{leads} {'; '.join(candidate.damage)}.{in_no_copy(nowhere)}"
     return ""
 
 
@@ -219,7 +228,8 @@ def _versions(
             "may lose records or leave replicas with different ones. If a leader moves while a replica lags,"
             f" followers may cut too much or too little. {capital(cuts)}."
         )
-        return Gate(action=ROLLING, going="no-go", because=because, first="wait for every replica to be in sync")
+        first = "decide whose records to keep" if evidence.differences else "wait for every replica to be in sync"
+        return Gate(action=ROLLING, going="no-go", because=because, first=first)
     bare = [r for r in replicas if not r.loaded_chain and r.log_end_offset > r.log_start_offset]
     exposed = [r for r in bare if _at_risk(r)]
     if exposed:
@@ -233,7 +243,7 @@ def _versions(
         lacking = f"{unjudged} and" if unjudged else "Its replicas are not in this dump, so"
         because = f"cannot be judged. {lacking} what is run and held there is not known."
         return Gate(action=ROLLING, going="unknown", because=because)
-    return Gate(action=ROLLING, going="go", because=f"{BLINDLY} The answer says where their logs part.")
+    return Gate(action=ROLLING, going="go", because=f"{ASKED_FIRST} The answer says where their logs differ first.")
 
 
 def _doubted(replicas: Sequence[Replica]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rules.advice.gates import BLINDLY, CUTS_NOTHING, LOSES_NO_MORE, ROLLING, in_no_copy
+from rules.advice.gates import ASKED_FIRST, CUTS_NOTHING, LOSES_NO_MORE, ROLLING, in_no_copy
 from rules.advice.lacking import named
 from rules.advice.weighed import Advice, Candidate, Gate, worth_of
 from rules.finding import capital
@@ -16,7 +16,7 @@ _DOING: Final = {
     "restart": "restarting",
     "elect": "electing",
     "restart or elect": "restarting or electing",
-    ROLLING: "a rolling restart or a new inter-broker protocol",
+    ROLLING: "a rolling restart or a new inter-broker protocol version",
 }
 
 
@@ -37,8 +37,9 @@ def told_gates(advice: Advice) -> Iterator[Gate]:
 
 def _all_free(gates: Sequence[Gate]) -> bool:
     """Whether every restart, every election and a rolling restart may be done, and none of them cuts anything."""
-    cuts = any(gate.action.startswith("restart broker ") and gate.because != CUTS_NOTHING for gate in gates)
-    return {gate.going for gate in gates} == {"go"} and not cuts and any(gate.action == ROLLING for gate in gates)
+    started = [gate for gate in gates if gate.action.startswith("restart broker ")]
+    asked = 2 * len(started) + 1 == len(gates) and any(gate.action == ROLLING for gate in gates)
+    return asked and all(gate.going == "go" for gate in gates) and all(g.because == CUTS_NOTHING for g in started)
 
 
 def _free(advice: Advice) -> Gate:
@@ -48,7 +49,7 @@ def _free(advice: Advice) -> Gate:
     loses = f"{LOSES_NO_MORE}{in_no_copy(advice.nowhere)}" if gone else "loses nothing."
     because = (
         f"cuts nothing and {loses} No replica here has acknowledged records that another one lacks."
-        f" {capital(_DOING[ROLLING])} {BLINDLY}"
+        f" {capital(_DOING[ROLLING])} {ASKED_FIRST}"
     )
     return Gate(action=f"restart or elect {any_of('broker', sorted(brokers))}", going="go", because=because)
 
@@ -79,10 +80,10 @@ def _each_costs(advice: Advice) -> Gate:
 
 def _lack(brokers: Sequence[int], what: str, *, alike: bool) -> str:
     """Who lacks what; where all lack the same offsets, each lacks what another one holds there."""
-    who = numbered("Broker", sorted(brokers), "lacks")
-    if alike and len(brokers) > 1:
-        return f"{who} each other's {what}." if len(brokers) == 2 else f"{who} {what} as another replica holds them."  # noqa: PLR2004
-    return f"{who} {what}."
+    who, lack = numbered("Broker", sorted(brokers)), numbered("Broker", sorted(brokers), "lacks")
+    if alike and len(brokers) == 2:  # noqa: PLR2004 - one on each side
+        return f"{who} hold different records at {what}, and each lacks the other's."
+    return f"{lack} {what} as another replica holds them." if alike and len(brokers) > 1 else f"{lack} {what}."
 
 
 def _chosen(best: Candidate, advice: Advice) -> str:

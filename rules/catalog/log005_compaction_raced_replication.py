@@ -20,7 +20,7 @@ from rules.words import any_of, it_or_them, numbered
     message="{says:.} {judgement:.} If {leads} leads, {then}.",
     implied_by=("LOG001",),
     bearing=Bearing(
-        calls_for=f"Keep this broker from leading. If the others are right, let it copy its log again. {COPY_AGAIN}"
+        calls_for=f"Keep this broker from leading. Find out who is right, where that is open. {COPY_AGAIN}"
     ),
 )
 def compaction_raced_replication(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -64,14 +64,15 @@ def compaction_raced_replication(evidence: PartitionEvidence) -> Iterator[Violat
         Undecided(reason=point.reason, missing=point.missing, brokers=point.brokers, blocking=True)
         for point in evidence.keys_uncompared
     )
-    yield from (_violation(gap) for gap in evidence.keys_apart if gap.outlived)
+    yield from (_violation(evidence, gap) for gap in evidence.keys_apart if gap.outlived)
     for end in lost_ends(evidence):
         yield _never_ends(end, live=evidence.copied_live) if end.proved else _open(end)
 
 
-def _violation(gap: KeysApart) -> Violation:
+def _violation(evidence: PartitionEvidence, gap: KeysApart) -> Violation:
     where = offsets_told(gap.start_offset, gap.end_offset)
     either = gap.confidence == "possible" and gap.cut_off is None
+    led = sorted({*gap.holders}.intersection(evidence.chronicle.leaders.values()))
     return Violation(
         brokers=tuple(sorted({*gap.holders, *gap.lacking})) if either else gap.holders,
         start_offset=gap.start_offset,
@@ -84,7 +85,7 @@ def _violation(gap: KeysApart) -> Violation:
             "keys": gap.keys,
             "without": gap.lacking,
             "leads": any_of("broker", gap.holders),
-            "judgement": _judgement(gap),
+            "judgement": _judgement(gap) + f"; {numbered('broker', led, 'has')} led, and consumers may have read them" * bool(led),
             "then": "consumers read these values",
         },
         exhibits=tuple(Exhibit(span=span, role=f"broker {broker}'s first such record") for broker, span in gap.spans),
@@ -96,8 +97,7 @@ def _judgement(gap: KeysApart) -> str:
         return "these keys were deleted, so the values are outdated"
     raced = "the deletes were compacted away before they were copied"
     if gap.cut_off is None and gap.confidence == "possible":
-        lost = f"{numbered('broker', gap.lacking)} lost the last record of {it_or_them(gap.keys)}"
-        return f"either {raced}, or {lost}"
+        return f"either {raced}, or {numbered('broker', gap.lacking)} lost the last record of {it_or_them(gap.keys)}"
     if gap.cut_off is None:
         return raced
     return f"either {raced}, or a later record of each key was cut off at {offsets_told(*gap.cut_off)}"

@@ -75,7 +75,7 @@ def key_in_foreign_partition(evidence: TopicEvidence) -> Iterator[Violation | Un
     if evidence.partitions < 2 or evidence.topic in COMPACTED_TOPICS:
         return
     if evidence.level != "deep":
-        reason = "whether every key is in its right partition is checked at level deep only"
+        reason = "whether every key is in its right partition"
         yield Undecided(reason=reason, missing="an audit at level deep", blocking=False, asked_at_level="deep")
     enough = evidence.thresholds.of("PLACE001", AGREEING)
     for written in evidence.written:

@@ -53,7 +53,7 @@ def _lost(report: AuditReport) -> Iterator[str]:
         by_topic[placed.topic] += sum(
             loss.end_offset - loss.start_offset for loss in placed.losses if not loss.restored
         )
-    yield from _family("tidemark_lost_offsets", "Offsets of earlier leaders that the log that leads now does not hold.")
+    yield from _family("tidemark_lost_offsets", "Offsets of earlier leaders that the leader's log does not hold now.")
     for topic, offsets in sorted(by_topic.items()):
         yield f"tidemark_lost_offsets{_labels(topic=topic)} {offsets}"
 

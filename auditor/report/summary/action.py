@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from auditor.report.named_places import named_places
 from rules.finding import Place, offsets_told
-from rules.words import numbered
+from rules.words import counted, numbered
 
 Kind = Literal["no-go", "copy", "unknown", "act", "go"]
 NAMED: Final = 8
@@ -26,6 +26,10 @@ class Aim:
     end_offset: int | None = None
     brokers: tuple[int, ...] = ()
     """Whose replicas are meant, where that is to be said."""
+    epoch: int | None = None
+    """Whose records are meant, where other records were or are at these offsets."""
+    detail: str = ""
+    """What is to be known of single offsets."""
 
     @property
     def place(self) -> Place:
@@ -39,7 +43,9 @@ class Aim:
         whose = f" on {numbered('broker', self.brokers)}" if self.brokers else ""
         if self.start_offset is None or self.end_offset is None:
             return f"{name}{whose}"
-        return f"{name} {offsets_told(self.start_offset, self.end_offset)}{whose}"
+        which = "" if self.epoch is None else f" of epoch {self.epoch}"
+        detail = f" ({self.detail})" if self.detail else ""
+        return f"{name} {offsets_told(self.start_offset, self.end_offset)}{which}{whose}{detail}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,10 +88,13 @@ class Action:
         head, stop, _ = self.words.partition(". ")
         return replace(self, words=f"{head}." if stop else self.words)
 
-    def told(self, most: int) -> str:
-        """The same with its place; of many partitions so many are named."""
+    def told(self, most: int, ranges: int = 0) -> str:
+        """The same with its place; of many partitions so many are named, and so many ranges, if those are more."""
         aims = [aim.words for aim in self.aims]
-        where = ", ".join(aims) if len(aims) <= most else named_places([aim.place for aim in self.aims], most)
+        where = ", ".join(aims)
+        if len(aims) > max(most, ranges):
+            many = f" ({counted(len(aims), 'range')})" if self.aims[0].start_offset is not None else ""
+            where = f"{named_places([aim.place for aim in self.aims], most)}{many}"
         return f"{GOING[self.kind]}{self.text} ({where})" if self.is_gate else f"{where}: {self.text}"
 
 

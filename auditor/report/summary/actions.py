@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from auditor.report.bill import client_name, perhaps_held
-from auditor.report.model import AuditReport, Loss, PlacedAdvice, PlacedHistory, gate_words, told_gates
+from auditor.report.model import (
+    AuditReport,
+    Loss,
+    PlacedAdvice,
+    PlacedHistory,
+    gate_words,
+    starts,
+    told_gates,
+    where_gravest,
+)
 from auditor.report.summary.action import Action, Aim, Kind, joined
 from auditor.report.summary.copies import copies
 from auditor.report.summary.folded_findings import blurred
 from auditor.report.unbilled import to_do
-from auditor.report.worths import surely_acknowledged
+from auditor.report.worths import acknowledged, surely_acknowledged
 from rules.finding import NO_WHOLE_COPY, Finding, Severity, place_of
 from rules.words import any_of
 
 ORDER: Final[tuple[Kind, ...]] = ("copy", "no-go", "act", "unknown", "go")
 GROUPS_ARE: Final = "The groups are"
+READ_AGAIN: Final = (
+    "Consumers that read these records must go back to the first of these offsets. Other records are there now."
+)
+BEYOND: Final = (
+    "Consumers that read these records may be beyond the end of the leader's log. That is out of range, and"
+    " auto.offset.reset decides where they read on."
+)
 _GROUPS: Final = {
     "beyond the log end": (
         "Consumer groups that committed an offset beyond the log end need a new one."
@@ -37,7 +54,7 @@ _GROUPS: Final = {
 def actions(report: AuditReport) -> tuple[Action, ...]:
     """All of them, those that are alike together, the most urgent kind first, and what is sure before what is not."""
     told = [
-        *(action for placed in report.advice for action in _gates(placed, report)),
+        *(action for placed in _of_whole_brokers(report.advice) for action in _gates(placed, report)),
         *(action for history in report.histories for action in _after(history, report)),
         *_of_findings(report),
     ]
@@ -47,6 +64,14 @@ def actions(report: AuditReport) -> tuple[Action, ...]:
         alike.setdefault((action.kind, *words, action.names_are), []).append(action)
     together = [joined(own) for own in alike.values()]
     return tuple(sorted(together, key=lambda action: (ORDER.index(action.kind), action.unsure)))
+
+
+def _of_whole_brokers(told: Sequence[PlacedAdvice]) -> Iterator[PlacedAdvice]:
+    """The advice of all partitions; a broker restarts with all of its own, and that is told where it is told worst."""
+    clusters = {placed.cluster_id for placed in told}
+    known = {cluster: starts([p.advice for p in told if p.cluster_id == cluster]) for cluster in clusters}
+    for placed in told:
+        yield replace(placed, advice=where_gravest(placed.advice, known[placed.cluster_id]))
 
 
 def _gates(placed: PlacedAdvice, report: AuditReport) -> Iterator[Action]:
@@ -74,14 +99,15 @@ def _of_loss(history: PlacedHistory, loss: Loss, report: AuditReport) -> Iterato
     for words, where, ranges in copies(history, loss, report):
         aims = tuple(_aim(history, start, end) for start, end in ranges)
         yield Action(kind="copy", words=words, first="", aims=aims, names=(where,), names_are="They are in")
-    aim = _aim(history, loss.start_offset, loss.end_offset)
+    mixed = len({portion.surely_told for portion in loss.portions}) > 1
+    aim = _aim(history, loss.start_offset, loss.end_offset, epoch=loss.epoch)
     yield Action(
         kind="act",
         words=f"{_written_again(loss)}{perhaps_held(loss)}",
         first="",
-        aims=(aim,),
+        aims=(replace(aim, detail=f"acknowledged: {acknowledged(loss)}" if mixed else ""),),
         names=tuple(client_name(client.client_id) for client in loss.clients),
-        names_are="Acknowledged to" if surely_acknowledged(loss) else "Perhaps acknowledged to",
+        names_are="They were acknowledged to" if surely_acknowledged(loss) else "They may have been acknowledged to",
         unsure=not surely_acknowledged(loss),
     )
     yield from _consumers(history, loss)
@@ -89,36 +115,35 @@ def _of_loss(history: PlacedHistory, loss: Loss, report: AuditReport) -> Iterato
 
 def _written_again(loss: Loss) -> str:
     """Who writes lost records again; where copies stand there is a choice, and both would write them twice."""
-    perhaps = "" if surely_acknowledged(loss) else " It is not certain that any of them was acknowledged."
+    sure = surely_acknowledged(loss)
+    perhaps = "" if sure else " Whether any of them was acknowledged is not known."
     if loss.standing == ((loss.start_offset, loss.end_offset),):
-        return f"Either producers write the acknowledged records again, or you do from the copies.{perhaps}"
-    if loss.standing:
-        what = "Producers must write the acknowledged records again, but not those that you write from copies."
-        return f"{what}{perhaps}"
-    return f"Producers must write the acknowledged records again.{perhaps}"
+        which = "the acknowledged records" if sure else "these records"
+        return f"Either producers write {which} again, or you do from the copies.{perhaps}"
+    must = "must write the acknowledged" if sure else "may have to write these"
+    must = f"Producers {must} records again"
+    return f"{must}{', but not those that you write from copies' * bool(loss.standing)}.{perhaps}"
 
 
-def _aim(history: PlacedHistory, start: int, end: int) -> Aim:
+def _aim(history: PlacedHistory, start: int, end: int, *, epoch: int | None = None) -> Aim:
     return Aim(
         cluster_id=history.cluster_id,
         topic=history.topic,
         partition=history.partition,
         start_offset=start,
         end_offset=end,
+        epoch=epoch,
     )
 
 
 def _consumers(history: PlacedHistory, loss: Loss) -> Iterator[Action]:
     """Who read what went, and whose committed offsets no longer hold."""
-    if loss.reused_end > loss.start_offset:
-        yield Action(
-            kind="act",
-            words="Consumers that read these offsets before must read them again. Other records stand there now.",
-            first="",
-            aims=(_aim(history, loss.start_offset, loss.reused_end),),
-            names=tuple(client_name(reader.client_id) for reader in loss.readers),
-            names_are="Served to",
-        )
+    names = tuple(client_name(reader.client_id) for reader in loss.readers)
+    reused = max(loss.start_offset, min(loss.reused_end, loss.end_offset))
+    for words, start, end in ((READ_AGAIN, loss.start_offset, reused), (BEYOND, reused, loss.end_offset)):
+        if start < end and loss.start_offset < reused:
+            aim = _aim(history, start, end, epoch=loss.epoch)
+            yield Action(kind="act", words=words, first="", aims=(aim,), names=names, names_are="They were served to")
     for standing, words in _GROUPS.items():
         groups = tuple(group.group for group in loss.groups if group.standing == standing)
         if groups:

@@ -102,7 +102,7 @@ def _questions(report: AuditReport) -> Iterator[Unseen]:
 def question(alike: AlikePoints) -> str:
     """An open question as a sentence that names what would decide it."""
     rules = ", ".join(alike.rules)
-    head = f"{rules} not checked in {alike.words}" if rules else f"Open in {alike.words}"
+    head = f"{rules} not decided in {alike.words}" if rules else f"Open in {alike.words}"
     reason = f": {alike.first.reason}" if alike.points == 1 else f". {capital(alike.first.reason)}"
     return question_told(f"{head}{reason}", alike.first.missing)
 
@@ -153,11 +153,12 @@ def _contradicted(coverage: Coverage) -> Iterator[str]:
 
 
 def _deeper(coverage: Coverage) -> Iterator[Unseen]:
-    """What nobody asked at this level, a sentence a level."""
-    unasked: dict[str, set[str]] = {}
+    """What nobody asked at this level, a sentence a level; a rule's question where it is the same everywhere."""
+    unasked: dict[str, dict[str, set[str]]] = {}
     for point in coverage.undecided:
         if point.asked_at_level is not None:
-            unasked.setdefault(point.asked_at_level, set()).add(point.rule)
+            unasked.setdefault(point.asked_at_level, {}).setdefault(point.rule, set()).add(point.reason)
     for level, rules in sorted(unasked.items()):
-        words = f"Checked only with --level {level}: {', '.join(sorted(rules))}."
+        asked = (f"{next(iter(what))} ({rule})" if len(what) == 1 else rule for rule, what in sorted(rules.items()))
+        words = f"Checked only with --level {level}: {', '.join(asked)}."
         yield Unseen(kind="deeper", words=words, blocking=False, rules=tuple(sorted(rules)))
