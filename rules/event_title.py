@@ -18,7 +18,7 @@ TITLES: Final[Mapping[Change, tuple[str, str]]] = {
 }
 """An event by the first of these that it shows, each may follow from those before it: its head where no bill gives one,
 and what happened."""
-NAMED: Final = 3
+NAMED: Final = 2
 """Partitions of one leader that are named."""
 _ELECTED: Final = TITLES["unclean election"][1]
 _LED: Final = TITLES["opening below committed records"][1]
@@ -39,7 +39,7 @@ def title_giver(told: Sequence[Finding], costly: Collection[int | None], bearing
 def by_brokers(told: str, brokers: Iterable[int | None], them: str = "them") -> str:
     """The sentence of these brokers; a leader that nothing names is a later one."""
     known = sorted(broker for broker in brokers if broker is not None and broker >= 0)
-    return _said(told, capital(numbered("broker", known)) if known else "A later leader", len(known), them)
+    return _said(told, capital(numbered("broker", known)) if known else "An unknown broker", len(known), them)
 
 
 def _said(told: str, who: str, brokers: int, them: str) -> str:

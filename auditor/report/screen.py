@@ -32,7 +32,7 @@ _DOING: Final = re.compile(r"(?:restarting|electing) broker \d+(?:, \d+)*(?: or 
 PERHAPS: Final = "Perhaps"
 NOTHING_LOST: Final = "No records are known to be lost."
 AIMS_SHOWN: Final = 3
-RANGES_SHOWN: Final = 6
+RANGES_SHOWN: Final = 8
 """Ranges of one action; of more the partitions are named."""
 IDS_SHOWN: Final = 4
 

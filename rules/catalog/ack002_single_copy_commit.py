@@ -117,7 +117,7 @@ def _violation(
     opened = [c.lead.start_offset for c in later if c.lead.start_offset is not None]
     own = [c for c in evidence.chronicle.cuts if c.broker == course.lead.leader and c.offset < end]
     cuts = [f"later it truncated its log to offset {c.offset}" for c in own if _afterwards(c, course, rows[0].moment)]
-    left_out = ["later a broker without all of these records became leader" for start in opened if start < end]
+    left_out = ["later a broker became leader that lacked some or all of them" for start in opened if start < end]
     fate = next(iter((*left_out, *cuts)), "")
     return Violation(
         brokers=(course.lead.leader,),

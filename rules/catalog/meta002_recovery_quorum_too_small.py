@@ -92,9 +92,9 @@ def _violation(last: PartitionState, known: tuple[int, ...], needed: int | None)
         facts={
             "epoch": last.epoch,
             "known": known,
-            "recovery": f"the controller can recover it from {numbered('broker', known)} only"
+            "recovery": f"the controller can recover the partition from {numbered('broker', known)} only"
             if known
-            else "the controller knows no broker to recover it from",
+            else "the controller knows no broker to recover the partition from",
             "wanted": wanted,
             "needed": needed,
             "assigned": last.replicas,

@@ -115,11 +115,12 @@ def _violation(evidence: PartitionEvidence, follower: Replica, leader: Replica, 
 def _answer(leader: int, exchange: Exchange) -> str:
     """What the leader says first of the epoch that it is asked for."""
     asked, answered, offset = exchange.asked_epoch, exchange.answered_epoch, exchange.answered_offset
-    head = f"asked where epoch {asked} ends, broker {leader}"
     if answered < 0:
-        return f"{head} knows neither that epoch nor an older one"
-    lacks = "" if answered == asked else " does not have that epoch, and"
-    return f"{head}{lacks} answers that epoch {answered} ends at {offset}"
+        return f"broker {leader} has neither epoch {asked} nor an older one"
+    answer = f"answers that epoch {answered} ends at {offset}"
+    if answered == asked:
+        return f"asked where epoch {asked} ends, broker {leader} {answer}"
+    return f"broker {leader} has no epoch {asked}; asked where that one ends, it {answer}"
 
 
 def _weigh(

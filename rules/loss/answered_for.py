@@ -145,7 +145,7 @@ def _perhaps_answered(evidence: PartitionEvidence, *, by_one: bool) -> Iterator[
                 broker=leader,
                 words=f"no later leader had records [{part[0]}, {part[1]}) of epoch {stretch.epoch}."
                 f" {_may_have_acknowledged(leader, part, by_one=by_one, missing=missing, end_unseen=end_unseen)}",
-                missing=would_tell(asked, "a record of what its producers were told"),
+                missing=would_tell(asked, "the logs of its producers"),
                 start_offset=part[0],
                 end_offset=part[1],
                 epoch=stretch.epoch,

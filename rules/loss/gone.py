@@ -143,7 +143,7 @@ def _sent_again_or_not(epoch: int, answers: Sequence[Produced], held: int | None
         broker=first.witness,
         words=f"broker {first.witness} acknowledged {what} {when}. A record of epoch {held} is at {first.offset}."
         " Either those that it acknowledged are gone, or a producer sent them again and this is the first of them",
-        missing="a record of what its producers sent" if latest == epoch else roles,
+        missing="the logs of its producers" if latest == epoch else roles,
         start_offset=first.offset,
         end_offset=(last.offset or 0) + 1,
         shown=((first, FIRST),),

@@ -99,4 +99,4 @@ def _no_fetch(lead: ServedLead) -> Missing:
     elif lead.traced:
         why = " with the fetches of that time"
     evidence = f"{kind} in {when}{why}"
-    return _lacking(lead, f"{kind}{why or ' of that time'}", evidence, "every high watermark of the term")
+    return _lacking(lead, f"{kind}{why or ', from that time'}", evidence, "every high watermark of the term")

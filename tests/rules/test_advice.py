@@ -93,7 +93,7 @@ def test_what_nobody_was_told_of_may_go() -> None:
     assert [d.stretch.told_of for d in told.doomed] == [False]
     assert gate(told, "restart broker 1").going == "go"
     assert gate(told, "restart broker 1").because == (
-        "cuts its log from 7 to 4 when it follows broker 2. Records that do not come back stand elsewhere, or"
+        "cuts its log from 7 to 4 when it follows broker 2. Records that do not come back are held elsewhere, or"
         " were never acknowledged."
     )
     assert gate(told, "elect broker 2").going == "go"
@@ -116,7 +116,7 @@ def test_a_cut_of_what_the_leader_sends_again_is_told_as_a_cut(versions: str, lo
         because=f"cuts its log from 7 to 5 when it follows broker 2{condition}. It fetches the same records again."
         " This holds for one restart, not for restarts in turn.",
     )
-    alone = "cuts nothing from its log, as the disks stand. This holds for one restart, not for restarts in turn."
+    alone = "cuts nothing from its log, as the disks are. This holds for one restart, not for restarts in turn."
     assert gate(told, "restart broker 2").because == alone
 
 

@@ -50,7 +50,7 @@ def test_unclean_elections_of_one_event_are_one_incident() -> None:
     assert sorted(incident.findings) == sorted(finding.id for finding in findings)
     assert incident.title == (
         "40 committed records lost in 2 partitions of topic t."
-        " Brokers 2 and 3 were elected from outside the in-sync replicas."
+        " Broker 2 (t-0) and broker 3 (t-1) were elected from outside the ISR."
     )
     assert incident.bill == IncidentBill(
         losses=2, offsets=40, committed=40, acknowledged=0, possibly_acknowledged=0, never_committed=0, records=40,
@@ -58,14 +58,14 @@ def test_unclean_elections_of_one_event_are_one_incident() -> None:
     )  # fmt: skip
 
 
-ELECTED = "Broker 2 was elected from outside the in-sync replicas."
+ELECTED = "Broker 2 was elected from outside the ISR."
 
 
 @pytest.mark.parametrize(
     ("others", "told"),
     [
-        ([lost(30, 35, 5, by=3, in_epoch=2)], f"{ELECTED} Broker 3 began to lead without the rest."),
-        ([lost(30, 35, 5, by=None, in_epoch=2)], f"{ELECTED} A later leader began to lead without the rest."),
+        ([lost(30, 35, 5, by=3, in_epoch=2)], f"{ELECTED} Broker 3 became leader without the rest."),
+        ([lost(30, 35, 5, by=None, in_epoch=2)], f"{ELECTED} An unknown broker became leader without the rest."),
         ([lost(30, 35, 5, in_epoch=None)], f"{ELECTED} No replica here holds the rest, though they were written."),
         ([lost(30, 35, 5, by=3, restored=True)], ELECTED),
         ([], ELECTED),  # broker 3's election cost nothing, so it is not named as a cause
@@ -83,7 +83,7 @@ NEXT_LACKED_THEM = "Broker 2 led before, and the next leader did not have them."
 @pytest.mark.parametrize(
     ("rule", "title"),
     [
-        ("LEAD001", "Committed records left out in 2 partitions of topic t. Broker 2 began to lead without them."),
+        ("LEAD001", "Committed records left out in 2 partitions of topic t. Broker 2 became leader without them."),
         ("ACK001", f"Acknowledged records left out in 2 partitions of topic t. {NEXT_LACKED_THEM}"),
     ],
 )
@@ -147,9 +147,9 @@ def test_a_title_counts_what_was_lost_and_not_what_was_touched() -> None:
     findings = [elected(partition, 1000) for partition in range(130)]
     own = {("c", "t", partition): [lost(10, 20, None)] for partition in range(12)}
     (incident,) = group(findings, {}, BEARINGS, own)
-    assert incident.title.startswith("120 committed offsets lost in 12 of 130 partitions of topic t. Broker 2 was")
+    assert incident.title.startswith("120 committed offsets lost in 12 of this incident's 130 partitions of topic t. Broker 2 was")
     (nothing,) = group(findings, {}, BEARINGS, {("c", "t", 0): [lost(10, 20, 10, restored=True)]})
-    assert nothing.title.startswith("10 offsets were missing for a time in 1 of 130 partitions of topic t. Broker 2")
+    assert nothing.title.startswith("10 offsets were missing for a time in 1 of this incident's 130 partitions of topic t. Broker 2")
     (unbilled,) = group(findings, {}, BEARINGS)
     assert unbilled.title.startswith("No known loss in 130 partitions of topic t. Broker 2 was elected")
 
@@ -176,7 +176,7 @@ t7 leads 3 epoch 2 at 4 hw 4
 
 
 def test_a_loss_follows_from_the_election_at_which_it_went_and_from_no_later_one() -> None:
-    """Record 3 went when broker 2 began to lead; that broker 3 led without committed records later did not lose it."""
+    """Record 3 went when broker 2 became leader; that broker 3 led without committed records later did not lose it."""
     findings = judge(read_sketch(TWICE_SHORT).evidence, RULES).findings
     (short,) = (f for f in findings if f.rule == "LEAD001")
     lost = {f.values()["next_epoch"]: f.implied_by for f in findings if (f.rule, f.verdict) == ("ACK001", "violated")}

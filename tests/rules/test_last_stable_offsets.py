@@ -98,5 +98,5 @@ OPEN = "0{7:0t}00"
     ids=["records wait behind it", "none do", "none are committed", "the leader's log is not here", "none is open"],
 )
 def test_why_nothing_is_said_of_what_is_on_disk(drawing: str, reasons: list[str]) -> None:
-    said = "whether readers wait is not known: "
+    said = "whether consumers wait is not known: "
     assert left(drawing) == [said + reason for reason in reasons]

@@ -121,7 +121,7 @@ def test_a_write_behind_the_marker_hangs(scene: Scene) -> None:
     (finding,) = found(yard)
     assert (finding.brokers, finding.start_offset, finding.severity) == ((1,), 6, Severity.MEDIUM)
     assert finding.message == (
-        "Producer 7 has a transaction open since offset 6 in broker 1's log. It hangs: the coordinator of transactional"
+        "Producer id 7 has a transaction open since offset 6 in broker 1's log. It hangs: the coordinator of transactional"
         " id pay has none ongoing here. Its last state is CompleteAbort. It was open for 1800 s at"
         " least. Review it, then abort it: kafka-transactions.sh --bootstrap-server HOST:PORT abort --topic t"
         " --partition 0 --start-offset 6."
@@ -208,7 +208,7 @@ def test_without_coordinators_it_is_left_open(scene: Scene) -> None:
     assert found(yard) == []
     (reason,) = asked(yard)
     assert reason == (
-        "producer 7's transaction is open from offset 0 on; no copy of __transaction_state is here that could tell"
+        "producer id 7's transaction is open from offset 0 on; no copy of __transaction_state is here that could tell"
         " whether it is ongoing"
     )
     assert (blocking(yard), yard.report().verdict) == ([True], "unknown")
@@ -403,9 +403,9 @@ def stuck(yard: Yard) -> list[tuple[tuple[int, ...], int | None, int | None]]:
 
 
 def waiting(yard: Yard) -> list[str]:
-    """Why it is not known whether readers wait."""
+    """Why it is not known whether consumers wait."""
     undecided = (point for point in yard.report().coverage.undecided if point.rule == "TXN003")
-    return [point.reason.removeprefix("whether readers wait is not known: ") for point in undecided]
+    return [point.reason.removeprefix("whether consumers wait is not known: ") for point in undecided]
 
 
 def test_what_hangs_without_a_high_watermark_leaves_open_who_waits(scene: Scene) -> None:

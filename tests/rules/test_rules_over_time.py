@@ -224,7 +224,7 @@ def test_an_epoch_without_a_trace_is_harmless_only_where_nobody_was_told_that_it
         [v.facts["fate"] for v in BY_ID["EPOCH007"].check(evidence(drawing + answer)) if isinstance(v, Violation)]
         for answer in ("", "\nt2 acks 1 at 2 acks=all", "\nt2 acks 1 at 3 acks=1")
     ]
-    harmless = ", which is harmless if whoever led then wrote nothing"
+    harmless = ". That is harmless if no record was written then"
     written = ". Broker 1 acknowledged records of epoch 1, and no replica at hand holds them"
     assert fates == [[harmless], [harmless], [written]]
 
@@ -533,14 +533,14 @@ def test_an_unclean_election_names_who_was_eligible_right_before_it() -> None:
         assert isinstance(told, Violation)
         lacked = "nothing tells what it lacked"
         assert str(told.facts["cost"]) == said + (capital(lacked) if said else lacked)
-        assert told.facts["outside"] == "while no replica was in sync"
+        assert told.facts["outside"] == "while the ISR was empty"
 
 
 def test_an_acknowledgement_is_lost_by_the_opening_that_had_it_not_though_it_be_of_its_own_epoch() -> None:
     drawn = "broker 1* 00 33|\nt1 leads 1 epoch 2 at 2 hw 2\nt2 acks 1 at 4 acks=all\nt3 leads 1 epoch 3 at 5 hw 5\n"
     drawn += "t4 acks 1 at 5 acks=all\nt5 leads 1 epoch 3 at 2 hw 2\nt6 leads 2 epoch 4 at 4 hw 4\n"
     said = [v.facts["instead"] for v in BY_ID["ACK001"].check(evidence(drawn)) if isinstance(v, Violation)]
-    assert said == ["broker 1 then became leader in epoch 3 with a log that ended at 2"] * 2
+    assert said == ["broker 1 then became leader in epoch 3 with a log that ended at 2, and so without them"] * 2
 
 
 GIVEN_UP = "broker 1 0000|\nbroker 2 00{}\nt1 leader 1 epoch 0 isr 1,2\nt2 leads 1 epoch 0 at 0 hw 0\n"
@@ -711,9 +711,9 @@ def test_a_leader_may_be_restarted_between_two_sessions_where_its_log_ends(
         ((-1, -1), ". That is harmless: nobody led in epochs 1 and 2, as the controllers tell"),
         (
             (2, -1),
-            ", which is harmless if whoever led then wrote nothing. Nobody led in epoch 2, as the controllers tell",
+            ". That is harmless if no record was written then. Nobody led in epoch 2, as the controllers tell",
         ),
-        ((2, 2), ", which is harmless if whoever led then wrote nothing"),
+        ((2, 2), ". That is harmless if no record was written then"),
     ],
 )
 def test_no_leader_is_supposed_of_an_epoch_that_nobody_led(states: tuple[int, int], fate: str) -> None:
@@ -725,7 +725,7 @@ def test_no_leader_is_supposed_of_an_epoch_that_nobody_led(states: tuple[int, in
 
 
 @pytest.mark.parametrize(
-    ("end", "fate"), [(6, ". The log of epoch 1's leader had reached 6"), (4, ", which is harmless")]
+    ("end", "fate"), [(6, ". The log of epoch 1's leader had reached 6"), (4, ". That is harmless")]
 )
 def test_an_epoch_without_trace_is_no_idle_one_where_its_leader_had_written(end: int, fate: str) -> None:
     drawn = "broker 1 0000 22|\nbroker 2 0000 22|\nt1 leader 1 epoch 0 isr 1,2\nt2 leader 2 epoch 1 isr 1,2\n"

@@ -107,7 +107,7 @@ def test_sequences_that_come_again_need_no_clock(yard: Yard) -> None:
     assert found(yard, plain) == [((1, 2), 20, 21)]
     (finding,) = (each for each in yard.report().findings if each.rule == "TXN004")
     assert (finding.values()["breaks"], finding.values()["sequences"]) == (1, 10)
-    assert "stand in the log twice" in finding.message
+    assert "are in the log twice" in finding.message
 
 
 def test_a_higher_epoch_that_does_not_begin_at_0(yard: Yard) -> None:

@@ -60,7 +60,7 @@ def test_a_broker_is_asked_once_for_all_its_epochs() -> None:
     said = list(unbounded(lacking, "above", created_again=False))
     assert said == [
         (
-            "no upper bound is known for the high watermark of epochs 0, 1, 2, 3, 4 and 4 more (leader: broker 1)",
+            "whether a high watermark of epochs 0, 1, 2, 3, 4 and 4 more (leader: broker 1) was too high is not known",
             "its log",
         )
     ]
