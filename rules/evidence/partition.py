@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
 from typing import Literal
 
 from rules.chronicle.chronicle import NOTHING_TOLD, Chronicle
@@ -15,7 +14,6 @@ from rules.history.falling_times import Falls
 from rules.history.gaps import TraceGap
 from rules.history.moments import Committed, Moment
 from rules.history.statements import RoleTaken
-from rules.history.steady import Times
 from rules.history.turns import last_assignment, reopenings
 from rules.protocol.topics import METADATA_TOPIC
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
@@ -81,7 +79,7 @@ class PartitionEvidence:
     gaps: tuple[TraceGap, ...] = ()  # of the brokers' logs of requests
     requests_until: Mapping[int, int] = field(default_factory=dict)  # of each broker the last request that is logged
     falls: Falls = field(default_factory=dict)  # of times in brokers' logs
-    steady: Mapping[str, Sequence[Times]] = field(default_factory=dict)  # when lines of each clock follow closely
+    steady: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)  # when lines follow closely
     chronicle: Chronicle = NOTHING_TOLD  # what logs, traces and metadata say of it, and what is asked of that
     group_offsets: tuple[GroupCommit, ...] = ()  # of it, as `__consumer_offsets` and the outputs of tools tell
     placing: Placing = NOT_PLACED
@@ -140,8 +138,8 @@ class PartitionEvidence:
     @cached_property
     def lost_terms(self) -> tuple[LostTerm, ...]:
         """Every epoch that was opened below what was committed before it."""
-        leaders, own = self.presumed_leaders, self.current
-        return tuple(term for term in self.opened_below if not term.checkpointed or parted(term, leaders, own))
+        lead, own = self.presumed_leaders, self.current
+        return tuple(term for term in self.opened_below if not term.checkpointed or parted(term, lead, own))
 
     @cached_property
     def opened_below(self) -> tuple[LostTerm, ...]:
@@ -244,7 +242,7 @@ class PartitionEvidence:
     @cached_property
     def pairs(self) -> tuple[tuple[Replica, Replica], ...]:
         """Every two replicas that hold the same topic id, so that their contents may be compared."""
-        return tuple(pair for pair in combinations(self.current, 2) if same_topic(*pair))
+        return tuple((a, b) for at, a in enumerate(self.current, 1) for b in self.current[at:] if same_topic(a, b))
 
     @cached_property
     def incarnations(self) -> tuple[tuple[Replica, ...], ...]:

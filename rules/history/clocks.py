@@ -77,8 +77,8 @@ class IfSet:
     def windows(self, time: int, source: str, target: str) -> Iterator[tuple[int, int]]:
         """The earliest and the latest times on the target's clock, before it was set and since.
 
-        It may not have been set yet if it would show, had it been, no more than the first line since. It may have been if
-        it would show, had it not been, no less than the last line before.
+        It may not have been set yet if it would show, had it been, no more than the first line since. It may have been
+        if it would show, had it not been, no less than the last line before.
         """
         for began in self._sides(time, source):
             if target != self.change.clock:

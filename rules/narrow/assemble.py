@@ -66,10 +66,7 @@ def assemble(
         log_dir: frozenset(LOG_DIR_CHECKPOINTS).difference(surroundings.checkpoints.get(log_dir, ()))
         for log_dir in {fact.log_dir for fact in pieces}
     }
-    replicas = tuple(
-        _replica(list(group), claims.get((broker, log_dir)), untold[log_dir])
-        for (broker, log_dir, _), group in grouped
-    )
+    replicas = tuple(_replica(list(own), claims.get(at[:2]), untold[at[1]]) for at, own in grouped)
     ids = frozenset(_ids_given(moment for fact in ordered for moment in fact.moments))
     told = _told(ordered, surroundings)
     first = ordered[0]
@@ -83,8 +80,7 @@ def assemble(
     beside = {r.broker for r in replicas if r.state in ("deleted", "stray")} | gave_up(told)
     chronicle = Chronicle(in_terms(tuple(collapse(of_one_folder(own, beside)))), not_made(told, own))
     compacted = is_compacted(first.topic, here, surroundings.settings)
-    strange = belied(replicas, chronicle, surroundings.loose, epochs_of, compacted=compacted)
-    foreign = replace(foreign, belied=strange)
+    foreign = replace(foreign, belied=belied(replicas, chronicle, surroundings.loose, epochs_of, compacted=compacted))
     replicas = foreign.put_aside(replicas)
     evidence = PartitionEvidence(
         cluster_id=surroundings.cluster_id,

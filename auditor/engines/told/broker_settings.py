@@ -13,12 +13,11 @@ import pyarrow.compute as pc
 from msgspec import structs
 
 from auditor.engines.told.broker_versions import known_versions, logged_versions
+from auditor.engines.told.clock_lines import with_lines
 from parsers.broker_log import wall_clock
 from parsers.provenance import Span, row_span
 from parsers.tables import BrokerEvent, BrokerSetting, ConfigChange
-from rules.history.falling_times import by_clock
 from rules.history.gaps import TraceGap
-from rules.history.steady import by_clock as steady_by_clock
 from rules.history.trace_ends import SessionBroken, TraceEnd, busy_logs, ended_early, requests_until
 from rules.narrow.facts import Fact, Surroundings
 from rules.replicas.coordinators import Coordinators
@@ -238,12 +237,9 @@ def informed(
         of_roots = {fact.log_dir: fact.checkpoints for fact in own if fact.checkpoints}
         counts = counts_of((count for fact in own for count in fact.counts), found[cluster].counts.seen)
         coordinators = Coordinators(logs=tuple(log for fact in own for log in fact.coordinators))
-        falls = by_clock(fall for fact in own for fall in fact.falls if fall.line.source not in disowned)
         known = structs.replace(found[cluster], settings=settings, versions=versions, gaps=gaps, disowned=disowned)
         known = structs.replace(known, requests_until=requests_until(ends), busy=busy_logs(ends), checkpoints=of_roots)
-        steady = steady_by_clock(each for fact in own for each in fact.steady if each.source not in disowned)
-        known = structs.replace(known, falls=falls, steady=steady)
-        found[cluster] = structs.replace(known, counts=counts, coordinators=coordinators)
+        found[cluster] = structs.replace(with_lines(known, own), counts=counts, coordinators=coordinators)
     return found
 
 

@@ -15,7 +15,7 @@ from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.broker_logs import Speech, is_nobodys, read_broker_log, read_stretch
 from auditor.engines.told.broker_settings import OF_BROKERS, Printed, changed, of_changes, of_files, of_log
-from auditor.engines.told.clock_falls import of_lines
+from auditor.engines.told.clock_lines import of_lines
 from auditor.engines.told.counts import counts_in, racks_in
 from auditor.engines.told.fetched import ByColumns
 from auditor.engines.told.metadata_told import metadata_history_of

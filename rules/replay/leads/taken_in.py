@@ -17,7 +17,7 @@ from rules.history.statements import Fetched
 from rules.replay.leads.told_isr import InForce
 
 
-class AskedFor(Struct, frozen=True, kw_only=True):
+class OffsetTold(Struct, frozen=True, kw_only=True):
     """For which offset a replica asked its leader; or by no replica, which high watermark that answered."""
 
     at: int
@@ -40,7 +40,7 @@ def once_reached(told: Sequence[InForce], rows: Iterable[Moment]) -> list[InForc
     return [*told[:1], *late]
 
 
-def _late(before: InForce, after: InForce, asked: Sequence[AskedFor]) -> InForce:
+def _late(before: InForce, after: InForce, asked: Sequence[OffsetTold]) -> InForce:
     joined = after.isr - before.isr
     if after.latest is None or not joined:
         return after
@@ -49,7 +49,7 @@ def _late(before: InForce, after: InForce, asked: Sequence[AskedFor]) -> InForce
     return replace(after, latest=max(_reached(broker, after.latest, since) for broker in joined))
 
 
-def _reached(broker: int, since: int, asked: Iterable[AskedFor]) -> int:
+def _reached(broker: int, since: int, asked: Iterable[OffsetTold]) -> int:
     """From a time on, when a replica that was left out had asked for all that its leader had told; the time if never.
 
     What it had asked for before it was left out takes it in no more.
@@ -67,12 +67,12 @@ def _reached(broker: int, since: int, asked: Iterable[AskedFor]) -> int:
     return since
 
 
-def _asked(rows: Iterable[Moment]) -> Iterator[AskedFor]:
+def _asked(rows: Iterable[Moment]) -> Iterator[OffsetTold]:
     for row in rows:
         if not isinstance(row, Fetched) or row.time is None or row.doubtful or not accepted(row):
             continue
         if row.kind == "fetched" and row.offset is not None:
             came = row.taken_in if row.taken_in is not None else row.time
-            yield AskedFor(at=came, broker=row.broker, epoch=row.epoch, offset=row.offset)
+            yield OffsetTold(at=came, broker=row.broker, epoch=row.epoch, offset=row.offset)
         if row.high_watermark is not None:
-            yield AskedFor(at=row.time, broker=None, epoch=None, offset=row.high_watermark)
+            yield OffsetTold(at=row.time, broker=None, epoch=None, offset=row.high_watermark)

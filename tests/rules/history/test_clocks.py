@@ -15,7 +15,16 @@ from auditor.engines.told.metadata_told import BatchTimes
 from rules.evidence import METADATA_TOPIC, PartitionEvidence
 from rules.evidence.clocks_told import clocks_told
 from rules.history.causes import Precedence, precedences
-from rules.history.clocks import WANDER_MS, ClockOffset, Clocks, clocks_of, closed, estimated, translated
+from rules.history.clocks import (
+    WANDER_MS,
+    ClockOffset,
+    Clocks,
+    clocks_of,
+    closed,
+    estimated,
+    if_none_was_set,
+    translated,
+)
 from rules.history.moments import Moment
 from rules.history.set_forward import perhaps_set
 from rules.history.statements import RoleTaken, times_of
@@ -207,7 +216,7 @@ def test_the_record_of_a_quorum_that_several_led_is_of_all_their_clocks(by: int)
     ]
     (first,) = [s for s in told if s.name == QUORUM_LEADER]
     second = replace(first, value="101", span=replace(first.span, start=half), since=(late[0].time or 0) + by)
-    clocks = clocks_told(moments, settings_of([*told, second]))
+    clocks = if_none_was_set(clocks_told(moments, settings_of([*told, second])))
     window = translated(0, "broker 2", "controller", clocks)
     assert window is not None
     assert window[0] <= min(0, by) <= max(0, by) <= window[1]
