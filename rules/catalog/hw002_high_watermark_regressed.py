@@ -61,7 +61,7 @@ def high_watermark_regressed(evidence: PartitionEvidence) -> Iterator[Violation 
     t3 fetch 2@4 from 1 hw=3
     """
     for before, after in taken_back(evidence.replayed.courses):
-        restarted = perhaps_restarted(evidence.moments, evidence.settings, before, after)
+        restarted = perhaps_restarted(evidence, before, after)
         yield _undecided(before, after) if restarted else _violation(before, after)
     yield from _closed_too_low(evidence)
     answers = [row.moment for course in evidence.replayed.courses for row in course.rows if row.moment.kind == "fetched"]

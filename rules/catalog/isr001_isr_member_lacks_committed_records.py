@@ -59,7 +59,7 @@ def isr_member_lacks_committed_records(evidence: PartitionEvidence) -> Iterator[
     last = evidence.chronicle.last_isr
     if last is None or last.isr is None:
         return
-    kept = kept_proofs(evidence.chronicle, evidence.current)
+    kept = kept_proofs(evidence)
     certain, furthest = kept.certain, kept.furthest
     at_rest = vacancy(evidence).at_rest
     if evidence.copied_live and len(at_rest) < len(evidence.current):

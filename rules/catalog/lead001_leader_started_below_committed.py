@@ -83,9 +83,9 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
 
 def _perhaps(evidence: PartitionEvidence) -> Iterator[PerhapsBelow]:
     """Openings of which no disk here shows what they left out, or behind a hole in the proof's log of roles."""
-    yield from unknown_openings(evidence.chronicle, evidence.opened_below, evidence.current)
+    yield from unknown_openings(evidence)
     if not evidence.lost_terms and not evidence.kept_older:
-        yield from openings_behind_holes(evidence.chronicle, evidence.openings, evidence.committed_batches)
+        yield from openings_behind_holes(evidence)
 
 
 def _undecided(perhaps: PerhapsBelow) -> Undecided:

@@ -69,7 +69,7 @@ def deposed_leader_kept_writing(evidence: PartitionEvidence) -> Iterator[Violati
         if found is not None and deposed.broker not in told:
             told.add(deposed.broker)
             yield found
-    for late in answered_after(evidence.moments, evidence.chronicle.opened, evidence.replayed.clocks, untold):
+    for late in answered_after(evidence.moments, evidence.chronicle.opened, evidence.clocks, untold):
         if late.broker not in told:
             told.add(late.broker)
             yield _acknowledged_late(late)

@@ -112,7 +112,7 @@ def _instead(*, cut: bool, leader: int, answered: str) -> str:
 
 def _written(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Judged by the epochs that the logs carry."""
-    for done in cuts_by_high_watermark(evidence.chronicle, evidence.current):
+    for done in cuts_by_high_watermark(evidence):
         cut, leader, due = done.cut, done.leader, done.due
         if leader is None:
             reason = f"broker {cut.broker} truncated its log by its high watermark"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from rules.chronicle.chronicle import Chronicle
+from rules.evidence import PartitionEvidence
 from rules.history.log_cuts import BY_HIGH_WATERMARK, Cut, decided_by
 from rules.history.statements import LogCut
 from rules.protocol import replica_log as protocol
@@ -29,11 +29,11 @@ class CutByHighWatermark:
     """Null where nothing was removed, or no epoch calls for any cut."""
 
 
-def cuts_by_high_watermark(chronicle: Chronicle, current: Sequence[Replica]) -> Iterator[CutByHighWatermark]:
+def cuts_by_high_watermark(evidence: PartitionEvidence) -> Iterator[CutByHighWatermark]:
     """Every one of which a broker's log tells the decision, in the order of the cuts."""
-    held = {replica.broker: replica for replica in current}
-    for cut in chronicle.cuts:
-        own = chronicle.told_by(cut.broker)
+    held = {replica.broker: replica for replica in evidence.current}
+    for cut in evidence.chronicle.cuts:
+        own = evidence.chronicle.told_by(cut.broker)
         decision = decided_by(own, own.index(cut.moment))
         if decision is None or decision.kind not in BY_HIGH_WATERMARK:
             continue

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from parsers.tables.metadata import NO_LEADER
-from rules.chronicle.chronicle import Chronicle
+from rules.evidence import PartitionEvidence
 from rules.history.moments import ROLE_KINDS, Committed, Moment
-from rules.replicas.replica import Replica
 
 _NAMING: Final = ("leadership", *ROLE_KINDS)
 
@@ -26,16 +25,15 @@ class KeptProofs:
     """The newest epoch of which nothing tells where it opened; -1 where there is none."""
 
 
-def kept_proofs(
-    chronicle: Chronicle, current: Sequence[Replica], proofs: Sequence[Committed] | None = None
-) -> KeptProofs:
+def kept_proofs(evidence: PartitionEvidence, proofs: Sequence[Committed] | None = None) -> KeptProofs:
     """Which proofs stand, of those of committed records if no others are given, and whether that is certain.
 
     A proof of no certain epoch is one of the oldest that it can be.
     Any later leader may have given up what it tells of.
     """
+    chronicle = evidence.chronicle
     starts = {epoch: m.offset for epoch, m in chronicle.opened.items() if m.offset is not None}
-    for entry in (entry for replica in current for entry in (*replica.log_chain, *replica.file_chain)):
+    for entry in (entry for replica in evidence.current for entry in (*replica.log_chain, *replica.file_chain)):
         # A chain begins an epoch no earlier than its leader did: what is below is certain, whoever told it.
         starts[entry.epoch] = min(entry.start_offset, starts.get(entry.epoch, entry.start_offset))
     given = chronicle.proofs if proofs is None else proofs

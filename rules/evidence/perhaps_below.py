@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rules.chronicle.chronicle import Chronicle
 from rules.chronicle.silence import Silence, would_tell
+from rules.evidence import PartitionEvidence
 from rules.history.moments import Committed
 from rules.history.statements import RoleTaken
 from rules.replicas.lineage import LostTerm, known_to_none
-from rules.replicas.replica import Replica
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,15 +30,13 @@ class PerhapsBelow:
         return tuple(sorted({broker for broker in concerned if broker is not None}))
 
 
-def unknown_openings(
-    chronicle: Chronicle, below: Sequence[LostTerm], replicas: Sequence[Replica]
-) -> Iterator[PerhapsBelow]:
+def unknown_openings(evidence: PartitionEvidence) -> Iterator[PerhapsBelow]:
     """Openings below a checkpoint, which no witness dated, where no disk is here that knows the epoch."""
-    for lost in below:
-        if lost.checkpointed and known_to_none(lost, replicas):
+    for lost in evidence.opened_below:
+        if lost.checkpointed and known_to_none(lost, evidence.current):
             term = lost.committed.term
             who = "its leader" if lost.leader is None else f"broker {lost.leader}"
-            former = chronicle.leaders.get(term)
+            former = evidence.chronicle.leaders.get(term)
             led = "who led" if former is None else f"broker {former}, which led"
             yield PerhapsBelow(
                 lost=lost,
@@ -49,11 +46,9 @@ def unknown_openings(
             )
 
 
-def openings_behind_holes(
-    chronicle: Chronicle, first: Mapping[int, RoleTaken], proofs: Sequence[Committed]
-) -> Iterator[PerhapsBelow]:
+def openings_behind_holes(evidence: PartitionEvidence) -> Iterator[PerhapsBelow]:
     """The first opening below records that may be of an epoch before it, as their witness leaves its roles untold."""
-    lost = _first_below(chronicle, first, proofs)
+    lost = _first_below(evidence)
     if lost is not None:
         moment = lost.committed.moment
         yield PerhapsBelow(
@@ -64,16 +59,14 @@ def openings_behind_holes(
         )
 
 
-def _first_below(
-    chronicle: Chronicle, first: Mapping[int, RoleTaken], proofs: Sequence[Committed]
-) -> LostTerm | None:
+def _first_below(evidence: PartitionEvidence) -> LostTerm | None:
     """The first epoch that opened below committed records, if these are of the role that their witness told before.
 
     Its log of roles has a hole there: they may be of that epoch, or of a later one. Who tells no role before, or
     whose log begins later, leaves all of that untold and raises no such question.
     """
-    unsure = _unsure(chronicle, proofs)
-    for epoch, opening in sorted(first.items()):
+    unsure = _unsure(evidence)
+    for epoch, opening in sorted(evidence.openings.items()):
         start = opening.offset
         if start is None:
             continue
@@ -98,7 +91,7 @@ def _went_on(opening: RoleTaken, proof: Committed) -> bool:
     return opening.time < moment.time
 
 
-def _unsure(chronicle: Chronicle, proofs: Sequence[Committed]) -> list[Committed]:
+def _unsure(evidence: PartitionEvidence) -> list[Committed]:
     """What was committed in the role that its witness told before, or in a later one."""
-    sure = chronicle.sure_terms
+    sure, proofs = evidence.chronicle.sure_terms, evidence.committed_batches
     return [p for p in proofs if p.moment.term not in (None, p.term) and (p.moment.clock, p.moment.term) in sure]

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from rules.evidence import METADATA_TOPIC, PartitionEvidence, Replica
 from rules.evidence.asked_once import asked_once
-from rules.evidence.shorter import PartitionPast, Shorter, shorter_on_disk
+from rules.evidence.shorter import Shorter, shorter_on_disk
 from rules.replay.closing import closings
 from rules.settings import STOPPED
-
-
-def known_of(evidence: PartitionEvidence) -> PartitionPast:
-    """What the question rests on."""
-    return PartitionPast(chronicle=evidence.chronicle, openings=evidence.openings, clocks=evidence.replayed.clocks)
 
 
 @asked_once
 def shortened_on_disk(evidence: PartitionEvidence) -> tuple[Shorter, ...]:
     """Every such log."""
-    return tuple(shorter_on_disk(known_of(evidence), evidence.closings, evidence.current))
+    return tuple(shorter_on_disk(evidence, evidence.closings, evidence.current))
 
 
 def stopped_by_its_log(evidence: PartitionEvidence, replica: Replica) -> bool:
@@ -36,4 +31,4 @@ def perhaps_shortened(evidence: PartitionEvidence) -> tuple[Shorter, ...]:
     unmarked = (replica for replica in evidence.current if replica.clean_shutdown is None)
     stopped = [replica for replica in unmarked if stopped_by_its_log(evidence, replica)]
     told = closings(evidence.replayed, evidence.chronicle, stopped, states, "stopped") if stopped else ()
-    return tuple(shorter_on_disk(known_of(evidence), told, stopped))
+    return tuple(shorter_on_disk(evidence, told, stopped))

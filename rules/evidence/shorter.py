@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, dropwhile, islice, takewhile, zip_longest
 from typing import Final
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from rules.chronicle.chronicle import Chronicle
 from rules.chronicle.extents import Possible
 from rules.chronicle.silence import Silence
+from rules.evidence import PartitionEvidence
 from rules.history.clocks import Clocks, if_none_was_set, translated
 from rules.history.leaders_word import in_words, told_as_leader, watermark_told
 from rules.history.moments import DISTURBED, Moment, gives_role
@@ -52,29 +53,21 @@ class Shorter(Struct, frozen=True, kw_only=True):
         return "" if self.told is None else in_words(self.told, self.had)
 
 
-class PartitionPast(Struct, frozen=True, kw_only=True):
-    """What is known of a partition by those who ask for its logs' ends."""
-
-    chronicle: Chronicle
-    openings: Mapping[int, RoleTaken]
-    clocks: Clocks
-
-
-def shorter_when_loaded(known: PartitionPast) -> Iterator[Shorter]:
+def shorter_when_loaded(evidence: PartitionEvidence) -> Iterator[Shorter]:
     """Logs that were loaded with less than their brokers had asked for, or had told as leaders."""
-    loads = [moment for moment in known.chronicle.moments if moment.kind == "log-loaded"]
+    loads = [moment for moment in evidence.chronicle.moments if moment.kind == "log-loaded"]
     loading = {load.broker for load in loads if load.broker is not None}
-    for broker in sorted(loading - known.chronicle.once_unassigned):
-        own = known.chronicle.told_by(broker)
+    for broker in sorted(loading - evidence.chronicle.once_unassigned):
+        own = evidence.chronicle.told_by(broker)
         about = [moment for moment in own if moment.broker == broker]
         for load in about:
             if load.kind == "log-loaded" and load.term is not None:
-                yield from _below_its_fetch(known, about, load)
-        yield from _below_its_word(known, own)
+                yield from _below_its_fetch(evidence, about, load)
+        yield from _below_its_word(evidence, own)
 
 
 def shorter_on_disk(
-    known: PartitionPast, closings: Iterable[Closing | Unclosed], replicas: Iterable[Replica]
+    evidence: PartitionEvidence, closings: Iterable[Closing | Unclosed], replicas: Iterable[Replica]
 ) -> Iterator[Shorter]:
     """Logs that are shorter on disk than they were when their broker stopped in order."""
     by_broker = {replica.broker: replica for replica in replicas}
@@ -85,7 +78,7 @@ def shorter_on_disk(
         had, end = closing.log_end.low.offset, replica.log_end_offset
         cut = "its line of a cut may be missing, which that leader made it do"
         asked = Silence(broker=closing.broker, log="server", window="whole", perhaps=cut)
-        kept = _kept_by_its_cut(known, closing, had)
+        kept = _kept_by_its_cut(evidence, closing, had)
         if end < had:
             yield Shorter(
                 broker=closing.broker,
@@ -103,21 +96,21 @@ def _gone(had: int, end: int, *, sure: int) -> Possible:
     return (Possible.known((0, sure)) | Possible.known((0, had)).in_doubt) - Possible.known((0, end))
 
 
-def _below_its_fetch(known: PartitionPast, own: Sequence[Moment], load: LogEvent) -> Iterator[Shorter]:
+def _below_its_fetch(evidence: PartitionEvidence, own: Sequence[Moment], load: LogEvent) -> Iterator[Shorter]:
     """A follower asks for its own log end: it held all below it."""
-    placed, end, as_long = _between_epochs(known.chronicle, load), load.end_offset, _as_long_since(own, load)
+    placed, end, as_long = _between_epochs(evidence.chronicle, load), load.end_offset, _as_long_since(own, load)
     # With its roles as told it had that before: so much speaks against a clock that was set and shows it nowhere.
-    known = structs.replace(known, clocks=if_none_was_set(known.clocks)) if as_long else known
-    fetch = _fetch_before(known, load, placed=placed)
+    clocks = if_none_was_set(evidence.clocks) if as_long else evidence.clocks
+    fetch = _fetch_before(evidence.chronicle, clocks, load, placed=placed)
     had = None if fetch is None else fetch.offset
     if fetch is None or had is None or end is None or had <= end:
         return
-    if not _cut_between(known, own, fetch, load) and not (end == 0 and _begun_anew(own, load)):
-        kept = _kept_by_untold_cuts(known, load, had)
+    if not _cut_between(clocks, own, fetch, load) and not (end == 0 and _begun_anew(own, load)):
+        kept = _kept_by_untold_cuts(evidence, load, had)
         yield _loaded(load, fetch, had, kept, sure_of_epoch=placed or as_long)
 
 
-def _fetch_before(known: PartitionPast, load: LogEvent, *, placed: bool) -> Fetched | None:
+def _fetch_before(chronicle: Chronicle, clocks: Clocks, load: LogEvent, *, placed: bool) -> Fetched | None:
     """The furthest fetch of the loading's term; or the last before the loading after which its leader tells a lesser.
 
     A healthy replica asks for less after no loading. So nobody is accused where clocks stand further apart than is
@@ -125,19 +118,19 @@ def _fetch_before(known: PartitionPast, load: LogEvent, *, placed: bool) -> Fetc
     than the loading.
     """
     follower = -1 if load.broker is None else load.broker, load.term
-    furthest = known.chronicle.furthest_fetches.get(follower)
-    before = None if furthest is None else _before_by_clocks(known, furthest, load)
+    furthest = chronicle.furthest_fetches.get(follower)
+    before = None if furthest is None else _before_by_clocks(chronicle, clocks, furthest, load)
     if before or placed:
         return None if before is False else furthest
-    told = known.chronicle.falls.get(follower, ())
-    place = bisect_left(told, x=True, key=lambda fall: not _before_by_clocks(known, fall[0], load))
+    told = chronicle.falls.get(follower, ())
+    place = bisect_left(told, x=True, key=lambda fall: not _before_by_clocks(chronicle, clocks, fall[0], load))
     fetch, lesser = told[place - 1] if place else (None, None)
-    if lesser is None or (lesser.offset or 0) < (load.end_offset or 0) or _before_by_clocks(known, lesser, load):
+    if lesser is None or (lesser.offset or 0) < (load.end_offset or 0):
         return None
-    return fetch
+    return None if _before_by_clocks(chronicle, clocks, lesser, load) else fetch
 
 
-def _below_its_word(known: PartitionPast, own: Sequence[Moment]) -> Iterator[Shorter]:
+def _below_its_word(evidence: PartitionEvidence, own: Sequence[Moment]) -> Iterator[Shorter]:
     """What a leader tells of its log and its high watermark, it holds."""
     for place, load in enumerate(own):
         if load.kind != "log-loaded" or load.end_offset is None or load.term is None:
@@ -146,7 +139,7 @@ def _below_its_word(known: PartitionPast, own: Sequence[Moment]) -> Iterator[Sho
         end = load.end_offset
         if told is None or had <= end or (end == 0 and _begun_anew(own, load)):
             continue
-        kept = had if load.latest_term in (None, load.term) else _kept_by_untold_cuts(known, load, had)
+        kept = had if load.latest_term in (None, load.term) else _kept_by_untold_cuts(evidence, load, had)
         committed = watermark_told(own[:place], load.term)
         yield _loaded(load, told, had, kept, as_leader=True, committed=committed)
 
@@ -182,13 +175,13 @@ def _perhaps_cut(load: LogEvent) -> Silence:
     return Silence(broker=load.broker, log="state-change", since_epoch=load.term, perhaps=role)
 
 
-def _kept_by_its_cut(known: PartitionPast, closing: Closing, had: int) -> int:
+def _kept_by_its_cut(evidence: PartitionEvidence, closing: Closing, had: int) -> int:
     """How much is left of what it had by a cut, if it told its end before it met a leader that had begun below."""
     if closing.proof is None or closing.proof.kind not in ("follower-starts", "log-loaded", SAVED):
         return had
     if closing.proof.term is not None and closing.proof.term >= closing.epoch:
         return had
-    opening = known.openings.get(closing.epoch)
+    opening = evidence.openings.get(closing.epoch)
     told = closing.proof.offset if closing.proof.end_offset is None else closing.proof.end_offset
     begun = -1 if opening is None or opening.offset is None else opening.offset
     return had if begun >= (told or 0) else min(max(begun, 0), had)
@@ -221,41 +214,41 @@ def _as_long_since(own: Sequence[Moment], load: LogEvent) -> bool:
     return False
 
 
-def _before_by_clocks(known: PartitionPast, fetch: Fetched, load: LogEvent) -> bool | None:
+def _before_by_clocks(chronicle: Chronicle, clocks: Clocks, fetch: Fetched, load: LogEvent) -> bool | None:
     """Whether the leader logged the fetch before the follower loaded its log; null within the doubt of the clocks."""
-    window = translated(fetch.last_time or fetch.time, fetch.clock, load.clock, known.clocks)
+    window = translated(fetch.last_time or fetch.time, fetch.clock, load.clock, clocks)
     if window is None or load.time is None or window[0] <= load.time <= window[1]:
         return None
-    before, _ = known.chronicle.roles_around(load)
+    before, _ = chronicle.roles_around(load)
     return window[1] < load.time and (None if before is None else True)
 
 
-def _kept_by_untold_cuts(known: PartitionPast, load: LogEvent, had: int) -> int:
+def _kept_by_untold_cuts(evidence: PartitionEvidence, load: LogEvent, had: int) -> int:
     """How much is left of what it had by cuts in roles, before the loading, of which its log may have no word.
 
     Where an epoch opened made it cut no further, and one that nobody led made it cut nothing.
     """
     if load.latest_term is None or load.term is None:
         return had
-    moments = known.chronicle.moments
+    moments = evidence.chronicle.moments
     named = {m.epoch for m in moments if m.epoch is not None and load.term < m.epoch <= load.latest_term}
-    led = named - known.chronicle.led_by_nobody
+    led = named - evidence.chronicle.led_by_nobody
     unled = had if load.latest_term in named else 0
-    return min((_opened_with(known, epoch, had) for epoch in led), default=unled)
+    return min((_opened_with(evidence, epoch, had) for epoch in led), default=unled)
 
 
-def _opened_with(known: PartitionPast, epoch: int, had: int) -> int:
+def _opened_with(evidence: PartitionEvidence, epoch: int, had: int) -> int:
     """How much of that an epoch opened with at least, by its opening or by what its leader held after it.
 
     Who follows next and asks beyond that, behind a record of an older epoch, had it before it led, if it did lead.
     """
-    opening, leader = known.openings.get(epoch), known.chronicle.leaders.get(epoch)
+    opening, leader = evidence.openings.get(epoch), evidence.chronicle.leaders.get(epoch)
     if opening is not None:
         return min(opening.offset or 0, had)
-    following = next(later for later in count(epoch + 1) if later not in known.chronicle.led_by_nobody)
+    following = next(later for later in count(epoch + 1) if later not in evidence.chronicle.led_by_nobody)
     held_next = any(
         m.term == following and (m.offset or 0) >= had and -1 < (-1 if m.asked_epoch is None else m.asked_epoch) < epoch
-        for m in known.chronicle.moments
+        for m in evidence.chronicle.moments
         if isinstance(m, Fetched) and m.kind == "fetched" and m.broker == leader and m.error in (None, 0)
     )
     return had if held_next else 0
@@ -269,11 +262,11 @@ def _begun_anew(own: Sequence[Moment], load: LogEvent) -> bool:
     return any(moment.kind == "log-created" for moment in (*before, *behind))
 
 
-def _cut_between(known: PartitionPast, own: Sequence[Moment], fetch: Fetched, load: LogEvent) -> bool:
+def _cut_between(clocks: Clocks, own: Sequence[Moment], fetch: Fetched, load: LogEvent) -> bool:
     """Whether the broker itself tells of a cut below what it had, before the loading and perhaps after the fetch."""
     below = (m for m in _cuts(own) if m.offset is not None and m.offset < (fetch.offset or 0))
     cuts = (m for m in below if m.time is None or load.time is None or m.time <= load.time)
-    return any(not _precedes(known, cut, fetch) for cut in cuts)
+    return any(not _precedes(clocks, cut, fetch) for cut in cuts)
 
 
 def _cuts(own: Sequence[Moment]) -> Iterator[LogCut]:
@@ -284,10 +277,10 @@ def _cuts(own: Sequence[Moment]) -> Iterator[LogCut]:
             yield moment
 
 
-def _precedes(known: PartitionPast, cut: LogCut, fetch: Fetched) -> bool:
+def _precedes(clocks: Clocks, cut: LogCut, fetch: Fetched) -> bool:
     """Whether a cut surely came before a fetch: by the epochs, or by the clocks. The log has grown since."""
     latest = cut.term if cut.latest_term is None else cut.latest_term
     if latest is not None and fetch.term is not None and latest < fetch.term:
         return True
-    window = translated(cut.time, cut.clock, fetch.clock, known.clocks)
+    window = translated(cut.time, cut.clock, fetch.clock, clocks)
     return window is not None and fetch.time is not None and window[1] < fetch.time

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
-from rules.history.moments import OF_SERVER_LOG, Moment
+from rules.evidence import PartitionEvidence
+from rules.history.moments import OF_SERVER_LOG
 from rules.history.statements import Fetched
 from rules.replay.course import Course
 from rules.replay.leading.instants import overtaken
-from rules.settings import Settings
 
 
 def taken_back(courses: Iterable[Course]) -> Iterator[tuple[Fetched, Fetched]]:
@@ -30,13 +30,13 @@ def _first_of(course: Course) -> tuple[Fetched, Fetched] | None:
     return None
 
 
-def perhaps_restarted(moments: Sequence[Moment], settings: Settings, before: Fetched, after: Fetched) -> bool:
+def perhaps_restarted(evidence: PartitionEvidence, before: Fetched, after: Fetched) -> bool:
     """Whether a leader may have been started again between two answers.
 
     No session outlives a restart, and its log may end before the second answer.
     """
     if before.session == after.session or after.witness is None or after.time is None:
         return False
-    told = [m.time for m in moments if m.clock == after.clock and m.kind in OF_SERVER_LOG]
-    told += [state.since for state in settings.states(after.witness)]
+    told = [m.time for m in evidence.moments if m.clock == after.clock and m.kind in OF_SERVER_LOG]
+    told += [state.since for state in evidence.settings.states(after.witness)]
     return all(time is None or time < after.time for time in told)

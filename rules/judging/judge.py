@@ -150,11 +150,11 @@ class _BesideFindings:
 
 
 def _milestones(evidence: PartitionEvidence) -> Iterable[Milestone]:
-    return milestones(evidence.moments, evidence.replayed.clocks.offsets, by_epoch=not evidence.epochs_used_twice)
+    return milestones(evidence.moments, evidence.clocks.offsets, by_epoch=not evidence.epochs_used_twice)
 
 
 def _clocks(evidence: PartitionEvidence) -> Iterable[ClockOffset]:
-    return evidence.replayed.clocks.offsets
+    return evidence.clocks.offsets
 
 
 def _drawn(evidence: PartitionEvidence) -> Iterable[DrawnHistory]:

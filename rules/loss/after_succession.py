@@ -28,7 +28,7 @@ def late_answers(evidence: PartitionEvidence, epoch: int) -> Callable[[Produced]
     One for all replicas shows that its leader still led: the followers had gone else. Whoever started again before it
     took a role had heard of no successor; it had to stand still and to die soon after.
     """
-    clocks, led_until = evidence.replayed.clocks, _surely_led_until(evidence)
+    clocks, led_until = evidence.clocks, _surely_led_until(evidence)
     newer = [opening for number, opening in evidence.openings.items() if number > epoch]
 
     def lateness(answer: Produced) -> Lateness:

@@ -151,7 +151,7 @@ def _by_statements(evidence: PartitionEvidence) -> Iterator[Word]:
     ]
     kinds: tuple[tuple[Worth, Sequence[Committed]], ...] = (("committed", proofs), ("acknowledged", answers))
     for worth, proven in kinds:
-        kept = kept_proofs(evidence.chronicle, evidence.current, proven)
+        kept = kept_proofs(evidence, proven)
         untold = f"nothing tells where epoch {kept.untold_epoch} began"
         for proof, doubt in ((kept.certain, ""), (kept.furthest if worth == "committed" else None, untold)):
             if proof is not None and (not doubt or proof != kept.certain):

@@ -74,7 +74,7 @@ def parts(reigns: int) -> Iterator[tuple[str, float]]:
         ("bills", lambda: losses(evidence)),
         ("cut tables", lambda: cut_tables(evidence)),
         ("pairs", lambda: counterfactuals(evidence)),
-        ("timeline", lambda: milestones(evidence.moments, evidence.replayed.clocks.offsets)),
+        ("timeline", lambda: milestones(evidence.moments, evidence.clocks.offsets)),
         ("advice", lambda: advise(evidence, losses(evidence))),
         ("incidents", lambda: group(found(reigns), {}, BEARINGS)),
     ]
