@@ -225,11 +225,14 @@ NAMED_LATE = """
     t71000 fetch 2@4 from 1 hw=4 epoch 3
 """
 """Broker 2 follows before it fetches: its clock is not so far behind that the election may come before the loading."""
+NEVER_SILENT = "\n    ".join(f"t{1100 + 200 * place} keeps {1 + place % 2} at 4" for place in range(350))
+"""And neither clock was set forward meanwhile."""
 
 
-@pytest.mark.parametrize(("before", "latest"), [("t20000 loads 1 at 4", 1), ("t20000 keeps 1 at 4", None)])
+@pytest.mark.parametrize(("before", "latest"), [("t20000 loads 1 at 4", 1), (NEVER_SILENT, None)])
 def test_who_was_started_again_may_name_an_epoch_long_after_it_began(before: str, latest: int | None) -> None:
     """Broker 1 may have led epoch 1 before it restarted, and broker 2 have followed it, where neither log is whole."""
-    moments = read_sketch(NAMED_LATE.format(before)).evidence.moments
+    told = read_sketch(NAMED_LATE.format(before)).evidence.moments
+    moments = in_terms([replace(m, former=2) if m.kind == "follower-starts" and m.epoch == 3 else m for m in told])
     (loaded,) = [m for m in moments if m.kind == "log-loaded" and m.broker == 2]
     assert (loaded.term, loaded.latest_term) == (0, latest)
