@@ -107,6 +107,54 @@ def test_epochs_that_begin_again_after_a_log_was_deleted_are_no_contradiction(de
     assert any(moment.set_back is None for moment in shifted(told)) != deleted
 
 
+def first_role(minute: int, place: int, epoch: int) -> Moment:
+    return replace(line("follower-starts", minute, place, epoch=epoch), fresh=True)
+
+
+def served(minute: int) -> Moment:
+    asked = line("fetched", minute, 0, REQUESTS, epoch=1, broker=2, offset=1, error=0)
+    return replace(asked, arrived=asked.time)
+
+
+def states(*told: tuple[int, int, str, int]) -> list[Moment]:
+    return [line("isr", minute, place, log, partition_epoch=state) for place, minute, log, state in told]
+
+
+LOADED = line("log-loaded", 15, 0, SERVER, end_offset=0)
+CONTRADICTIONS = {
+    "a process loads a log amid its life": (
+        [ROLES[0], LOADED, line("follower-starts", 20, 1, epoch=1, former=0)],
+        [ROLES[0], LOADED, first_role(20, 1, 1)],
+    ),
+    "a process takes its first role before it loads the log": (
+        [ROLES[0], first_role(12, 1, 1), LOADED],
+        [ROLES[0], LOADED, first_role(17, 1, 1)],
+    ),
+    "a process serves before its first role": (
+        [LOADED, served(16), first_role(17, 0, 1)],
+        [LOADED, first_role(16, 0, 1), served(17)],
+    ),
+    "a state before an older one": (
+        states((0, 10, SERVER, 3), (1, 12, SERVER, 5), (0, 11, STATES, 2), (1, 13, STATES, 4)),
+        states((0, 10, SERVER, 3), (1, 14, SERVER, 5), (0, 9, STATES, 2), (1, 13, STATES, 4)),
+    ),
+    "a role with less than a cut left": (
+        [LOADED, line("truncated", 16, 1, SERVER, offset=7), line("leader-starts", 17, 0, epoch=1, offset=0)],
+        [LOADED, line("truncated", 16, 1, SERVER, offset=7), line("leader-starts", 17, 0, epoch=1, offset=7)],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CONTRADICTIONS)
+def test_logs_of_one_broker_that_contradict_each_other_are_of_no_one_clock(case: str) -> None:
+    wrong, right = (
+        [replace(m, end_offset=8) if m is LOADED and "less" in case else m for m in told]
+        for told in CONTRADICTIONS[case]
+    )
+    assert all(moment.set_back is None for moment in shifted(wrong))
+    assert shifted(right) == right
+
+
 def set_back(moments: Sequence[Moment], broker: int) -> list[Moment]:
     """What a broker wrote in the second half of a walk, an hour earlier by its own clock."""
     half = sorted(moment.span.start for moment in moments)[len(moments) // 2]
