@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from parsers.tables import BrokerEvent, Fetch
 from rules.evidence import CRASHED, Cut, InferredCut, OffsetClaim, PartitionEvidence, Replica
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, sentences
+from rules.history.log_cuts import WHEN_MADE
 from rules.rule import rule
 
 
@@ -26,11 +27,11 @@ def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violati
     Proves
     ------
     Records that this replica knew to be committed are gone from it. They are lost unless another replica holds them.
-    Where the topic was deleted and made anew while the broker was away, they may be of its earlier life.
 
     Undecided when
     --------------
-    No line before the cut tells the replica's high watermark, as none does before 1.0. Where records beyond the cut
+    The topic was made anew before, and nothing tells that this log was: its records may be of the earlier life. Or no
+    line before the cut tells the replica's high watermark, as none does before 1.0. Where records beyond the cut
     are known to have been committed before it, that is a question. A cut of which no log tells is inferred from
     segments that wait for their deletion. It is likely where the high watermark on disk is still above the log end.
     Where the log has grown again, nothing tells whether what went was committed. It is open too where a producer
@@ -54,6 +55,8 @@ def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violati
     for cut in evidence.chronicle.cuts:
         if cut.high_watermark is None:
             yield from _unknown_watermark(evidence, cut)
+        elif cut.committed_end is not None and cut.earlier_end > cut.offset:
+            yield _open(cut, cut.committed_end, cut.older, WHEN_MADE, blocking=True)
         elif cut.committed_end is not None:
             yield _violation(cut, cut.committed_end)
     for inferred in evidence.inferred_cuts:
@@ -71,14 +74,8 @@ def _violation(cut: Cut, end: int) -> Violation:
         start_offset=cut.offset,
         end_offset=end,
         facts={
-            "broker": cut.broker,
-            "log_end_offset": cut.log_end_offset,
-            "high_watermark": cut.high_watermark,
-            "leader": cut.leader,
-            "epoch": cut.epoch,
-            "when": " The topic was made anew before, and nothing tells that this log was. They may be of the earlier life."
-            if end <= cut.earlier_end
-            else "",
+            "broker": cut.broker, "log_end_offset": cut.log_end_offset, "high_watermark": cut.high_watermark,
+            "leader": cut.leader, "epoch": cut.epoch, "when": "",
         },
         exhibits=(Exhibit(span=cut.moment.span, role="the cut"), *known),
     )
@@ -90,16 +87,18 @@ def _unknown_watermark(evidence: PartitionEvidence, cut: Cut) -> Iterator[Undeci
     beyond = [c for c in evidence.committed_batches if c.end_offset > cut.offset and c.term < (cut.epoch or 0)]
     if beyond and release is not None and not release.at_least(1):
         last = max(beyond, key=lambda proof: proof.end_offset)
-        yield Undecided(
-            reason=f"broker {cut.broker} truncated its log to {cut.offset}, and no line before 1.0 tells its high watermark:"
-            f" records up to offset {last.end_offset} were committed, and nothing tells whether it held and knew them",
-            missing=f"broker {cut.broker}'s replication-offset-checkpoint as it was before the cut",
-            brokers=(cut.broker,),
-            start_offset=cut.offset,
-            end_offset=last.end_offset,
-            blocking=False,
-            exhibits=(Exhibit(span=cut.moment.span, role="the cut"),),
+        why = (
+            f"broker {cut.broker} truncated its log to {cut.offset}, and no line before 1.0 tells its high watermark:"
+            f" records up to offset {last.end_offset} were committed, and nothing tells whether it held and knew them"
         )
+        yield _open(cut, last.end_offset, why, f"broker {cut.broker}'s replication-offset-checkpoint as it was before the cut")
+
+
+def _open(cut: Cut, end: int, reason: str, missing: str, *, blocking: bool = False) -> Undecided:
+    return Undecided(
+        reason=reason, missing=missing, brokers=(cut.broker,), start_offset=cut.offset, end_offset=end,
+        blocking=blocking, exhibits=(Exhibit(span=cut.moment.span, role="the cut"),),
+    )  # fmt: skip
 
 
 def _once_longer(replica: Replica, snapshot: OffsetClaim, copied: str) -> Undecided:

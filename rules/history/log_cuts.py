@@ -45,6 +45,12 @@ class Cut:
         return min(ends) if self.high_watermark is not None and min(ends) > self.offset else None
 
     @property
+    def older(self) -> str:
+        """What is open of committed records that may be of an earlier life."""
+        watermark = f"broker {self.broker} cut its log to {self.offset}, below its high watermark {self.high_watermark}"
+        return f"{watermark}. The topic was made anew before, and nothing tells that this log was"
+
+    @property
     def of_this_life(self) -> int:
         """From where on what it removed is sure to have been of the topic's last life."""
         return max(self.offset, self.earlier_end)
@@ -93,6 +99,8 @@ def cuts(moments: Sequence[Moment], not_made: AbstractSet[int] = frozenset()) ->
             known.pop(moment.clock, None)
 
 
+WHEN_MADE: Final = "a record of when the topic was deleted and made anew"
+"""What would tell whether a log was made since."""
 BY_HIGH_WATERMARK: Final = ("cut-by-high-watermark", "epoch-answer-unknown")
 """What a fetcher writes when its high watermark decides where the log is cut."""
 DECISIONS: Final = (*BY_HIGH_WATERMARK, "cut-by-epoch-answer", "epoch-answer-kept")

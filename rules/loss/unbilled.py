@@ -11,15 +11,12 @@ from rules.chronicle.extents import Extents
 from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import PartitionEvidence
 from rules.finding import Bearings, Finding
-from rules.history.log_cuts import Cut
 from rules.loss.incurred import Loss
 from rules.protocol.offsets import without
 from rules.words import numbered
 
 NO_EPOCH: Final = "nothing tells their epoch"
 USED_TWICE: Final = "epochs here were used twice"
-EARLIER_LIFE: Final = "they may be of a life of the topic that ended before"
-WHEN_MADE: Final = "a record of when the topic was deleted and made anew"
 
 
 class Standing(Struct, frozen=True, kw_only=True):
@@ -91,7 +88,6 @@ def _without_bill(evidence: PartitionEvidence, finding: Finding, undecided: Exte
     logged = [cut for cut in evidence.chronicle.cuts if cut.broker in finding.brokers and cut.committed_end is not None]
     unplaced = [cut for cut in logged if cut.former_epoch is None or cut.epoch is None]
     cuts = [(cut.offset, cut.committed_end or 0) for cut in unplaced]
-    cuts += [_of_earlier_life(cut) for cut in logged]
     cuts += [
         (cut.offset, min(cut.high_watermark.offset, cut.log_end_offset))
         for cut in evidence.inferred_cuts
@@ -101,17 +97,6 @@ def _without_bill(evidence: PartitionEvidence, finding: Finding, undecided: Exte
     return own & Extents.of((*cuts, *(part for cut in whole if cut & undecided for part in cut.parts)))
 
 
-def _of_earlier_life(cut: Cut) -> tuple[int, int]:
-    return cut.offset, min(cut.of_this_life, cut.committed_end or 0)
-
-
-def _why(evidence: PartitionEvidence, finding: Finding, start: int) -> str:
-    if evidence.epochs_used_twice:
-        return USED_TWICE
-    own = (cut for cut in evidence.chronicle.cuts if cut.broker in finding.brokers)
-    return EARLIER_LIFE if any(low <= start < high for low, high in map(_of_earlier_life, own)) else NO_EPOCH
-
-
 def _stretch(
     evidence: PartitionEvidence, finding: Finding, part: tuple[int, int], *, acknowledged: bool
 ) -> Unbilled:
@@ -119,7 +104,7 @@ def _stretch(
     leader = evidence.leader_at_the_end
     leaders = () if leader is None else tuple(replica.broker for replica in evidence.leaders_at_the_end)
     runs = () if leader is None else leader.runs_within(start, end)
-    because = _why(evidence, finding, start)
+    twice = evidence.epochs_used_twice
     return Unbilled(
         finding=finding.fingerprint,
         brokers=finding.brokers,
@@ -127,8 +112,8 @@ def _stretch(
         end_offset=end,
         acknowledged=acknowledged,
         sure=finding.confidence == "certain",
-        because=because,
-        missing=WHEN_MADE if because == EARLIER_LIFE else _roles_of(finding.brokers),
+        because=USED_TWICE if twice else NO_EPOCH,
+        missing=" and ".join(would_tell(Silence(broker=broker, log="roles")) for broker in finding.brokers),
         leaders=leaders,
         standing=tuple(
             Standing(epoch=run.epoch, start_offset=max(start, run.start_offset), end_offset=min(end, run.end_offset))
@@ -137,13 +122,8 @@ def _stretch(
     )
 
 
-def _roles_of(brokers: Sequence[int]) -> str:
-    return " and ".join(would_tell(Silence(broker=broker, log="roles")) for broker in brokers)
-
-
 def as_question(stretch: Unbilled) -> str:
     """What the bill leaves open, as a clause."""
     what = f"[{stretch.start_offset}, {stretch.end_offset})"
     cut = "cut" if stretch.sure else "may have cut"
-    whose = "of what may be an earlier life of the topic" if stretch.because == EARLIER_LIFE else "of an unknown epoch"
-    return f"{numbered('broker', stretch.brokers)} {cut} committed records {what} {whose}"
+    return f"{numbered('broker', stretch.brokers)} {cut} committed records {what} of an unknown epoch"

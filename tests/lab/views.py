@@ -52,7 +52,7 @@ def _billed_twice(report: AuditReport) -> Iterator[str]:
 
 
 def _found_and_not_billed(report: AuditReport) -> Iterator[str]:
-    """What is proved to be gone stands in the bill, or is its open point where nobody tells the records' epoch or life.
+    """What is proved to be gone stands in the bill, or is its open point where nobody tells the records' epoch.
 
     Where epochs have no order, no bill is made.
     """
@@ -62,8 +62,8 @@ def _found_and_not_billed(report: AuditReport) -> Iterator[str]:
         if proves and "only_epoch" not in finding.values() and not report.untold:
             billed = [(loss.start_offset, loss.end_offset) for loss in of(report).get(place(finding), ())]
             missing = [*without(finding.start_offset or 0, finding.end_offset or 0, billed)]
-            cuts = [with_last_offsets(f"cut committed records [{s}, {e}) of ") for s, e in missing]
-            named = all(any(cut in reason for reason in asked) for cut in cuts)
+            cuts = [with_last_offsets(f"cut committed records [{s}, {e}) of an unknown epoch") for s, e in missing]
+            named = all(any(reason.endswith(cut) for reason in asked) for cut in cuts)
             if missing and not (finding.rule == "TRUNC001" and named):
                 yield f"{finding.rule} {place(finding)} proves {missing}, which no bill names"
 
