@@ -11,7 +11,7 @@ from auditor.report.model import AuditReport, Incident
 from auditor.report.named_places import named_places, told_places
 from auditor.report.plain import plain
 from auditor.report.sheet import Sheet
-from auditor.report.summary import LossTotals, LostRange, Summary
+from auditor.report.summary import Action, LossTotals, LostRange, Summary
 from auditor.report.summary.action import GOING, gates_in_brief
 from auditor.report.summary.conclusion import doubts, extent, read_of
 from auditor.report.summary.incidents import causes
@@ -46,7 +46,7 @@ def screen(report: AuditReport, told: Summary, page: Sheet, *, quiet: bool, verb
         "LOST": [(PERHAPS if words.startswith(PERHAPS) else "", words) for words in lost_words(told)],
         "WHY": [("", _why(*cause)) for cause in causes(told.incidents)],
         "DO NOW": [(action.kind, action.told(AIMS_SHOWN, ranges)) for action in actions if not action.is_gate],
-        "GO?": [(action.kind, action.told(AIMS_SHOWN)) for action in actions if action.is_gate],
+        "GO?": [(_urgency(action), action.told(AIMS_SHOWN)) for action in actions if action.is_gate],
         "NOT SEEN": [] if quiet else [("", each.words) for each in told.unseen],
     }
     footer = list(_footer(told, page, verbose=verbose))
@@ -159,6 +159,11 @@ class Item(NamedTuple):
         return next((lines for lines in reversed(self.forms) if len(lines) <= room), [])
 
 
+def _urgency(action: Action) -> str:
+    """Its kind; what may be done gives way to everything that may not."""
+    return "no-go" if action.kind == "go" else action.kind
+
+
 def _forms(words: str, page: Sheet) -> Iterator[list[str]]:
     sentences = words.split(". ")
     for number in range(1, len(sentences)):
@@ -199,12 +204,15 @@ def _fitting(items: Sequence[Item], room: int, page: Sheet) -> Iterator[str]:
     if sum(len(item.lines) for item in items) <= room:
         yield from (line for item in items for line in item.lines)
         return
-    told = _told(items, room - 1)
-    if len(told) == len(items):
-        told = _told(items, room)
+    told, rest = _told(items, room), list[str]()
+    for kept in range(1, room):  # the less there is room for, the more is named as left out
+        if len(told) == len(items) or (rest and sum(map(len, told.values())) + len(rest) <= room):
+            break
+        told = _told(items, room - kept)
+        left = [item for place, item in enumerate(items) if place not in told]
+        rest = _lines(_left_out(left), page) if left else []
     yield from (line for place in sorted(told) for line in told[place])
-    if len(told) < len(items):
-        yield from _lines(_left_out([item for place, item in enumerate(items) if place not in told]), page)
+    yield from rest
 
 
 def _told(items: Sequence[Item], room: int) -> dict[int, list[str]]:

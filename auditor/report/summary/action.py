@@ -12,6 +12,7 @@ from rules.words import counted, numbered
 
 Kind = Literal["no-go", "copy", "unknown", "act", "go"]
 NAMED: Final = 8
+PLACE_OF_NAMES: Final = "{names}"
 GOING: Final = {"go": "GO: ", "no-go": "NO-GO: ", "unknown": "UNKNOWN: "}
 
 
@@ -62,7 +63,7 @@ class Action:
     names: tuple[str, ...] = ()
     """Clients or groups that it concerns, as they call themselves."""
     names_are: str = ""
-    """What is known of these."""
+    """What is known of these; empty where the words have a place for them."""
     findings: tuple[str, ...] = ()
     """The findings that call for it, where some do."""
     unsure: bool = False
@@ -78,9 +79,10 @@ class Action:
     @property
     def text(self) -> str:
         """The words with the first of the names, and with what comes first."""
-        names = f" {self.names_are} {_named(self.names)}." if self.names else ""
+        names = f" {self.names_are} {_named(self.names)}." if self.names_are and self.names else ""
         of_the_first = " The numbers are those of the first." if self.numbers_differ else ""
-        return f"{self.words}{names}{f' First {self.first}.' if self.first else ''}{of_the_first}"
+        words = self.words.replace(PLACE_OF_NAMES, _named(self.names))
+        return f"{words}{names}{f' First {self.first}.' if self.first else ''}{of_the_first}"
 
     @property
     def in_brief(self) -> Action:

@@ -98,7 +98,7 @@ def _after(history: PlacedHistory, report: AuditReport) -> Iterator[Action]:
 def _of_loss(history: PlacedHistory, loss: Loss, report: AuditReport) -> Iterator[Action]:
     for words, where, ranges in copies(history, loss, report):
         aims = tuple(_aim(history, start, end) for start, end in ranges)
-        yield Action(kind="copy", words=words, first="", aims=aims, names=(where,), names_are="They are in")
+        yield Action(kind="copy", words=words, first="", aims=aims, names=(where,))
     mixed = len({portion.surely_told for portion in loss.portions}) > 1
     aim = _aim(history, loss.start_offset, loss.end_offset, epoch=loss.epoch)
     yield Action(

@@ -7,6 +7,7 @@ from typing import Final
 
 from auditor.report.model import AuditReport, Loss, PlacedHistory, Survivor
 from auditor.report.sheet import counted
+from auditor.report.summary.action import PLACE_OF_NAMES
 
 _FATE: Final = {
     "replica": "It may then cut them to be like its leader's log.",
@@ -35,10 +36,11 @@ def _folder(survivor: Survivor) -> str:
 
 def _words(history: PlacedHistory, first: Survivor, report: AuditReport) -> str:
     """Whose copy it is and until when: a start that cuts none of it does not end it, an election may."""
-    broker, kind = f"broker {first.broker}", "" if first.kind == "replica" else f" ({first.kind})"
+    broker, kind = f"broker {first.broker}", "" if first.kind == "replica" else f", {first.kind}"
     if first.kind == "replica" and _may_start(history, first.broker, report):
-        return f"Copy these records from {broker} before any election. A restart of {broker} alone keeps them."
-    return f"Copy these records from {broker}{kind} before {broker} starts. {_FATE[first.kind]}"
+        what = f"Copy these records from {broker} ({PLACE_OF_NAMES}) before any election"
+        return f"{what}. A restart of {broker} alone keeps them."
+    return f"Copy these records from {broker}{kind} ({PLACE_OF_NAMES}) before {broker} starts. {_FATE[first.kind]}"
 
 
 def _where(held: Sequence[Survivor]) -> str:
