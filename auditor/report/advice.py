@@ -27,6 +27,7 @@ from auditor.report.model import (
 )
 from auditor.report.named_places import PLACES_TOLD, listed, told_places
 from auditor.report.plain import plain
+from auditor.report.restarts import WORDS, restarts
 from auditor.report.sheet import Sheet, counted
 from auditor.report.unbilled import sentence as in_words
 from auditor.report.worths import at_least_and_most
@@ -44,7 +45,6 @@ _THEN: Final = {
 }
 NOT_IN_ORDER: Final = "It did not shut down cleanly, so its next start may cut the end of its log."
 _FADING: Final = ("deleted file", "deleted dir")
-_WORDS: Final = {"no-go": "NO-GO", "unknown": "UNKNOWN", "go": "GO"}
 
 
 def text(
@@ -66,7 +66,7 @@ def text(
         return unread
     if not advice:
         return f"Nothing to decide: no loss, no cut that is owed, and no grave finding is known.\n{unread}"
-    lines = [line for placed in advice[:SHOWN] for line in (*_partition(placed), "")]
+    lines = [*map(plain, restarts(advice)), *(line for placed in advice[:SHOWN] for line in (*_partition(placed), ""))]
     if len(advice) > SHOWN:
         more = counted(len(advice) - SHOWN, "more partition")
         lines.append(f"… and {more}; ask for one with --topic and --partition")
@@ -143,8 +143,8 @@ def _partition(placed: PlacedAdvice) -> Iterator[str]:
     yield from _candidates(advice)
     yield from _before(placed)
     yield "  Go or no-go"
-    for gate in sorted(told_gates(advice), key=lambda gate: tuple(_WORDS).index(gate.going)):
-        yield from _said(f"{_WORDS[gate.going]:<9}{capital(gate_words(gate))}", 4, 9)
+    for gate in sorted(told_gates(advice), key=lambda gate: tuple(WORDS).index(gate.going)):
+        yield from _said(f"{WORDS[gate.going]:<9}{capital(gate_words(gate))}", 4, 9)
         if gate.first:
             yield from _said(f"First {gate.first}.", 13, 2)
     if _settled(placed):

@@ -99,9 +99,10 @@ def test_what_is_said_of_several_brokers_is_said_once() -> None:
     )
     apart = " ".join(text([advice_on("bit_rot_payload")]).split())
     assert "GO Restarting broker 1 or 2 cuts nothing from its log" in apart
-    assert "NO-GO Restarting broker 3 makes it lead at once, with a damaged log" in apart
+    assert "NO-GO Restarting broker 3 makes it lead at once, although 1 batch fails its checksum." in apart
+    assert "First start broker 1 or 2 and elect it, which needs an unclean election." in apart
     assert "GO Electing broker 1 or 2 loses nothing." in apart
-    assert "NO-GO Electing broker 3 makes it lead with a damaged log: 1 batch fails its checksum." in apart
+    assert "NO-GO Electing broker 3 makes it lead, although 1 batch fails its checksum." in apart
 
 
 def test_elections_of_which_each_costs_something_are_weighed_in_one_sentence() -> None:
@@ -172,3 +173,15 @@ def test_a_loss_is_an_exit_code_of_its_own_even_where_nothing_is_left_to_decide(
 def test_an_election_that_is_no_go_is_not_printed_as_one_without_loss() -> None:
     assert "without loss" not in text([advice_on("fast_failover_kip101")])
     assert "without loss" in text([advice_on("bit_rot_payload")])
+
+
+def test_restarts_are_told_by_broker_where_several_partitions_are_advised_on() -> None:
+    """A broker restarts with all its partitions: free in one of them, it is barred by another."""
+    barred = advice_on("bit_rot_payload")
+    free = replace(advice_on("unclean_4x"), cluster_id=barred.cluster_id)
+    lines = text([barred, free]).splitlines()
+    assert lines[0] == "Restarts, with all partitions of a broker"
+    assert "  NO-GO    restart broker 3: d-0" in lines
+    assert "  GO       restart broker 1" in lines
+    assert not any(line.startswith("  GO") and "restart broker 3" in line for line in lines[: lines.index("")])
+    assert not text([barred]).startswith("Restarts")

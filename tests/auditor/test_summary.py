@@ -177,7 +177,7 @@ def test_copies_of_partitions_that_are_told_together_are_each_named_by_their_own
     for action in copies:
         named = " ".join(action.names)
         assert all(f"broker-1/data/{aim.topic}-{aim.partition}" in named for aim in action.aims)
-        assert action.text.endswith(f"They are in {', '.join(action.names)}.")
+        assert f" ({', '.join(action.names)}) before " in action.text
     assert max(len(action.aims) for action in copies) > 1
 
 
@@ -187,11 +187,16 @@ def test_nobody_is_told_for_certain_what_was_only_possibly_acknowledged() -> Non
     (loss,) = history.losses
     perhaps = tuple(replace(part, worth="possibly acknowledged") for part in loss.portions)
     open_ = replace(report, histories=(replace(history, losses=(replace(loss, portions=perhaps),)),))
-    sure, unsure = (next(a for a in summary(each).actions if "must write" in a.words) for each in (report, open_))
+    sure, unsure = (next(a for a in summary(each).actions if "records again." in a.words) for each in (report, open_))
     both = replace(report, histories=(replace(open_.histories[0], partition=9), history))
-    assert [a.unsure for a in summary(both).actions if "must write" in a.words] == [False, True]
-    assert (sure.names_are, unsure.names_are) == ("Acknowledged to", "Perhaps acknowledged to")
-    assert unsure.words == f"{sure.words} It is not certain that any of them was acknowledged."
+    assert [a.unsure for a in summary(both).actions if "records again." in a.words] == [False, True]
+    names_are = sure.names_are, unsure.names_are
+    assert names_are == ("They were acknowledged to", "They may have been acknowledged to")
+    assert sure.words == "Producers must write the acknowledged records again."
+    perhaps = "Producers may have to write these records again. Whether any of them was acknowledged is not known."
+    assert unsure.words == perhaps
+    told = "fire-0 offsets 50–69 of epoch 0 (acknowledged: 50, 60; perhaps 51–59, 61–69)"
+    assert [aim.words for aim in sure.aims] == [told]
     assert "20 records possibly acknowledged, offsets 50–69 of epoch 0. Broker 2" in postmortem(open_)
     told = "20 records, offsets 50–69 of epoch 0: 2 acknowledged but not committed (50, 60), 18 possibly acknowledged"
     assert told in postmortem(report)
@@ -200,7 +205,7 @@ def test_nobody_is_told_for_certain_what_was_only_possibly_acknowledged() -> Non
 def test_an_unclean_election_of_which_nothing_tells_the_cost_may_have_lost_records(tmp_path: Path) -> None:
     report = without_logs("unclean_4x", tmp_path)
     (asked,) = lost_words(summary(report))
-    assert asked.startswith("Perhaps in pay-0. Broker 2 was elected for epoch 1 from outside the in-sync replicas")
+    assert asked.startswith("Perhaps in pay-0. Broker 2 was elected leader for epoch 1 from outside the ISR")
     assert "Perhaps lost in pay-0. Broker 2 was elected" in postmortem(report)
     assert not any(words.startswith("Perhaps") for words in lost_words(told("unclean_4x")))
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rules.advice import Advice, Candidate, Gate, advise, told_gates
+from rules.advice import Advice, Candidate, Gate, advise, gate_words, starts, told_gates, where_gravest
 from rules.catalog import RULES
 from rules.evidence import PartitionEvidence
 from rules.judging.judge import judge
@@ -333,3 +333,17 @@ def test_records_below_a_later_leaders_high_watermark_are_its_own_and_not_those_
     assert gate(told, "elect broker 1").going == gate(told, "elect broker 2").going == "no-go"
     (loss,) = (loss for loss in losses(evidence(PARTED)) if loss.matters and not loss.restored)
     assert (loss.epoch, loss.start_offset, loss.committed_end) == (2, 1, never_committed.committed_end)
+
+
+def test_a_broker_that_must_not_start_for_one_partition_is_free_in_none() -> None:
+    barred, free = advice_on(DEPOSED), advice_on(NEW + "broker 1 0000|\nbroker 2 0000|\nbroker 3 0000|\n")
+    known = starts([free, barred])
+    assert (known["restart broker 1"], known["restart broker 2"]) == ("no-go", "go")
+    told = [gate_words(gate) for gate in told_gates(where_gravest(free, known))]
+    assert [words for words in told if words.startswith("restarting")] == [
+        "restarting broker 2 or 3 cuts nothing from its log, as the disks are."
+    ]
+    assert any(words.startswith("electing broker 1, 2 or 3 loses nothing.") for words in told)
+    alone = [gate_words(gate) for gate in told_gates(where_gravest(free, starts([free])))]
+    assert len(alone) == 1
+    assert alone[0].startswith("restarting or electing broker 1, 2 or 3 cuts nothing")

@@ -182,3 +182,12 @@ def test_a_loss_follows_from_the_election_at_which_it_went_and_from_no_later_one
     lost = {f.values()["next_epoch"]: f.implied_by for f in findings if (f.rule, f.verdict) == ("ACK001", "violated")}
     assert short.values()["epoch"] == 2
     assert lost == {1: (), 2: ("LEAD001",)}
+
+
+@pytest.mark.parametrize(("cost", "named"), [(2, "LEAD002"), (4, "LEAD001")])
+def test_a_title_names_the_change_of_leaders_that_cost_what_is_lost(cost: int, named: str) -> None:
+    """An election is first in its chain, though what it left out is there again."""
+    findings = [elected(0, 1000, epoch=2), found("LEAD001", 0, (1,), epoch=4)]
+    losses = [lost(10, 15, 5, in_epoch=epoch, restored=epoch != cost) for epoch in (2, 4)]
+    (incident,) = group(findings, {}, BEARINGS, {("c", "t", 0): losses})
+    assert incident.title == f"t-0 lost 5 committed records. {named}"
