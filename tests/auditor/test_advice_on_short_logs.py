@@ -45,7 +45,7 @@ def test_a_hole_that_others_do_not_have_is_damage(tmp_path: Path) -> None:
         (
             1,
             "go",
-            "cuts nothing from its log, as the disks stand. Its log lacks offsets 80–99, which it had. It fetches",
+            "cuts nothing from its log, as the disks are. Its log lacks offsets 80–99, which it had. It fetches",
         ),
         (
             3,
@@ -67,7 +67,7 @@ def test_a_start_with_a_log_that_lost_its_end_depends_on_who_leads(
     told = gates(yard.report())
     assert told["restart broker 3"][0] == going
     assert told["restart broker 3"][1].startswith(because) or because in told["restart broker 3"][1]
-    assert told["restart broker 1"] == ("go", "cuts nothing from its log, as the disks stand. First .")
+    assert told["restart broker 1"] == ("go", "cuts nothing from its log, as the disks are. First .")
 
 
 @pytest.mark.parametrize(("recovery", "going"), [(100, "unknown"), (80, "go")])

@@ -33,7 +33,7 @@ def undecided(placed: PlacedAdvice) -> PlacedAdvice:
 def test_where_nothing_is_to_be_done_nothing_is_to_be_typed() -> None:
     placed = advice_on("unclean_4x")
     told = text([placed])
-    nothing = "Nothing is to be elected or copied. Broker 3 led last, and no copy here holds anything"
+    nothing = "No election and no copy is needed. Broker 3, the last leader, has all that any copy here has"
     assert nothing in " ".join(told.split())
     assert "Nothing to do" not in told, "producers may have to write again what is lost"
     assert "kafka-" not in told
@@ -77,7 +77,7 @@ def test_no_unclean_election_is_offered_where_nobodys_lead_costs_anything() -> N
 
 def test_of_equal_logs_any_could_lead_and_the_newest_epoch_is_that_of_records() -> None:
     placed = advice_on("unclean_4x")
-    assert "By epoch and log end, broker 1, 2 or 3 could lead." in text([placed])
+    assert "Brokers 1, 2 and 3 have the same last epoch" in text([placed])
     one = replace(placed, advice=replace(placed.advice, leaders=(3,)))
     assert "By epoch and log end, broker 3 would lead" in text([one])
     assert "1. broker 3: newest records of epoch 1, log end 130" in text([placed])
@@ -112,7 +112,7 @@ def test_elections_of_which_each_costs_something_are_weighed_in_one_sentence() -
         " offsets 10–14 of epoch 1. First salvage what each lacks, then keep broker 2 as leader." in told
     )
     alike = " ".join(text([advice_on("lost_pages_hw")]).split())
-    assert "Brokers 1 and 2 lack each other's offsets 40–59." in alike
+    assert "Brokers 1 and 2 hold different records at offsets 40–59, and each lacks the other's." in alike
 
 
 def test_advice_that_was_cut_short_says_so() -> None:

@@ -52,6 +52,6 @@ def test_every_page_names_the_partition_that_a_question_is_about() -> None:
     told = document(report)["coverage"]["undecided"]  # type: ignore[index]
     (question,) = (each for each in told if each["rule"] == "HW002")
     assert [(each["topic"], each["partition"]) for each in question["places"]] == [("again", 0)]
-    assert "HW002 not checked in partition again-0: " in terminal.render(report, columns=200)
-    assert "HW002 not checked in partition again-0: " in page.render(report)
+    assert "HW002 not decided in partition again-0: " in terminal.render(report, columns=200)
+    assert "HW002 not decided in partition again-0: " in page.render(report)
     assert "HW002, partition again-0: " in postmortem.render(report).replace("\\", "")

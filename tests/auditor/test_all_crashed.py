@@ -65,5 +65,5 @@ def test_how_it_was_copied_settles_it(dump: Path) -> None:
 def test_nobody_says_of_a_broker_that_stopped_that_it_crashed(dump: Path) -> None:
     """It wrote its checkpoints when it stopped; a crash is told where somebody says that there was one."""
     told = {how: {f.message for f in audited(dump, copied=how).violations if f.rule == "HW001"} for how in HOW}
-    assert all("went missing after it had stopped in order" in message for message in told["stopped"])
+    assert all("went missing after it had shut down cleanly" in message for message in told["stopped"])
     assert all("lost in a crash" in message for message in told["crashed"])

@@ -155,11 +155,11 @@ def test_an_opening_gives_what_older_epochs_lost_by_it(tmp_path: Path) -> None:
 def test_what_the_log_that_leads_holds_again_is_written_only_from_a_chosen_copy(tmp_path: Path) -> None:
     refused = of_the_failover("with epoch 0's records", tmp_path / "out.jsonl")
     assert refused.code == 2
-    assert "the log that leads holds offsets 10–14 again, by the report's bill" in refused.err
+    assert "the leader's log has offsets 10–14 again, by the report's bill" in refused.err
     assert not (tmp_path / "out.jsonl").exists()
     chosen = of_the_failover("with epoch 0's records", tmp_path / "out.jsonl", "--broker", "2")
     assert chosen.code == 0, chosen.err
-    assert "Warning: The log that leads holds offsets 10–14 of epoch 1 again" in chosen.out
+    assert "Warning: The leader's log has offsets 10–14 of epoch 1 again" in chosen.out
     told = [(row["offset"], row["leaderEpoch"]) for row in lines(tmp_path / "out.jsonl")]
     assert told == [(offset, 1) for offset in range(10, 15)]
 
@@ -267,7 +267,7 @@ def test_without_a_copy_it_says_so(tmp_path: Path) -> None:
     dump = copied("unclean_rejoined", tmp_path / "dump")
     ended = salvage(dump, "LEAD001", tmp_path / "out.jsonl", "--yes-i-understand")
     assert ended.code == 2
-    assert "no copy of offsets 100–149 stands in this dump: what stands at these offsets is of the log" in ended.err
+    assert "no copy of offsets 100–149 is in this dump: what is at these offsets is of the leader's log" in ended.err
 
 
 def test_sides_that_cannot_be_told_apart_must_be_chosen(tmp_path: Path) -> None:

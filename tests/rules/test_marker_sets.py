@@ -88,8 +88,8 @@ def test_markers_of_one_offset_that_say_other_things(yard: Yard) -> None:
     with_other(yard, [*LOG[:3], ends(5), *LOG[4:]])
     assert places(yard) == [((1, 3), 5, 6), ((2, 3), 5, 6)]
     assert found(yard)[0].message == (
-        "At offset 5 broker 3 commits producer 7's transaction, and broker 1 aborts it. Consumers with isolation.level=read_committed"
-        " get its records from one of them only."
+        "At offset 5 broker 3 commits producer 7's transaction, and broker 1 aborts it. Consumers with"
+        " isolation.level=read_committed get its records from one of them only."
     )
     assert {exhibit.role for exhibit in found(yard)[0].exhibits} == {
         "the marker that commits", "the marker that aborts",

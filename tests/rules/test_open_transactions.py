@@ -121,8 +121,8 @@ def test_a_write_behind_the_marker_hangs(scene: Scene) -> None:
     (finding,) = found(yard)
     assert (finding.brokers, finding.start_offset, finding.severity) == ((1,), 6, Severity.MEDIUM)
     assert finding.message == (
-        "Producer id 7 has a transaction open since offset 6 in broker 1's log. It hangs: the coordinator of transactional"
-        " id pay has none ongoing here. Its last state is CompleteAbort. It was open for 1800 s at"
+        "Producer id 7 has a transaction open since offset 6 in broker 1's log. It hangs: the coordinator of"
+        " transactional id pay has none ongoing here. Its last state is CompleteAbort. It was open for 1800 s at"
         " least. Review it, then abort it: kafka-transactions.sh --bootstrap-server HOST:PORT abort --topic t"
         " --partition 0 --start-offset 6."
     )

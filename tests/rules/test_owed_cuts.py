@@ -27,7 +27,8 @@ def test_a_lost_epoch_file_is_named_with_its_broker() -> None:
     lost = replace(follower, epoch_file=NO_EPOCH_FILE, clean_shutdown=STOPPED)
     (reason,) = said(replace(evidence, replicas=(leader, lost)))
     assert reason == (
-        "broker 2's leader-epoch-checkpoint holds no epoch, though its records do. A follower then truncates to its own high watermark, and this rule does not judge that"
+        "broker 2's leader-epoch-checkpoint holds no epoch, though its records do. A follower then truncates to its own"
+        " high watermark, and this rule does not judge that"
     )
 
 

@@ -46,8 +46,8 @@ def test_one_last_known_leader_is_fewer_than_hold_each_record(tmp_path: Path) ->
     assert (finding.brokers, finding.severity, finding.partition) == ((1,), Severity.MEDIUM, 0)
     assert finding.message == (
         "The ISR and the eligible leader replicas (ELR) are both empty in epoch 1, so nobody leads. The controller can"
-        " recover the partition from broker 1 only. min.insync.replicas is 2: each committed record was on at least 2 brokers."
-        " Broker 1 may lack some."
+        " recover the partition from broker 1 only. min.insync.replicas is 2: each committed record was on at least 2"
+        " brokers. Broker 1 may lack some."
     )
     (exhibit,) = finding.exhibits
     assert "__cluster_metadata-0" in exhibit.span.source
@@ -55,7 +55,8 @@ def test_one_last_known_leader_is_fewer_than_hold_each_record(tmp_path: Path) ->
 
 def test_nobody_to_recover_from_needs_no_setting(tmp_path: Path) -> None:
     (finding,) = found(dump(tmp_path, known=(), least=None))
-    assert finding.message.endswith("The controller knows no broker to recover the partition from. At least one broker is needed.")
+    knows = "The controller knows no broker to recover the partition from."
+    assert finding.message.endswith(f"{knows} At least one broker is needed.")
 
 
 @pytest.mark.parametrize(

@@ -95,8 +95,9 @@ class Action:
         aims = [aim.words for aim in self.aims]
         where = ", ".join(aims)
         if len(aims) > max(most, ranges):
-            many = f" ({counted(len(aims), 'range')})" if self.aims[0].start_offset is not None else ""
-            where = f"{named_places([aim.place for aim in self.aims], most)}{many}"
+            places = [aim.place for aim in self.aims]
+            many = f" ({counted(len(aims), 'range')})" if len(aims) > len(set(places)) else ""
+            where = f"{named_places(places, most)}{many}"
         return f"{GOING[self.kind]}{self.text} ({where})" if self.is_gate else f"{where}: {self.text}"
 
 

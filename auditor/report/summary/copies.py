@@ -36,11 +36,11 @@ def _folder(survivor: Survivor) -> str:
 
 def _words(history: PlacedHistory, first: Survivor, report: AuditReport) -> str:
     """Whose copy it is and until when: a start that cuts none of it does not end it, an election may."""
-    broker, kind = f"broker {first.broker}", "" if first.kind == "replica" else f", {first.kind}"
+    broker, kind = f"broker {first.broker}", "" if first.kind == "replica" else f"{first.kind} "
     if first.kind == "replica" and _may_start(history, first.broker, report):
         what = f"Copy these records from {broker} ({PLACE_OF_NAMES}) before any election"
         return f"{what}. A restart of {broker} alone keeps them."
-    return f"Copy these records from {broker}{kind} ({PLACE_OF_NAMES}) before {broker} starts. {_FATE[first.kind]}"
+    return f"Copy these records from {broker} ({kind}{PLACE_OF_NAMES}) before {broker} starts. {_FATE[first.kind]}"
 
 
 def _where(held: Sequence[Survivor]) -> str:
