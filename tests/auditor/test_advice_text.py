@@ -79,7 +79,7 @@ def test_of_equal_logs_any_could_lead_and_the_newest_epoch_is_that_of_records() 
     placed = advice_on("unclean_4x")
     assert "Brokers 1, 2 and 3 have the same last epoch" in text([placed])
     one = replace(placed, advice=replace(placed.advice, leaders=(3,)))
-    assert "By epoch and log end, broker 3 would lead" in text([one])
+    assert "By last epoch and log end offset, broker 3 comes first" in text([one])
     assert "1. broker 3: newest records of epoch 1, log end 130" in text([placed])
 
 

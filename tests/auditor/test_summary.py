@@ -103,11 +103,11 @@ def test_what_one_broker_alone_acknowledged_is_not_called_committed() -> None:
     assert lost.worth == "2 acknowledged but not committed, 18 possibly acknowledged"
 
 
-def test_many_losses_are_told_by_their_worth_by_where_and_by_copies() -> None:
+def test_many_losses_are_told_by_their_worth_then_by_where_then_by_copies() -> None:
     words = lost_words(summary(repeated(report_on(SAMPLES / "acks_one_lost"), 9)))[0]
-    parts = ("180 records, 18 acknowledged but not committed, 162", " in 9 partitions (fire-0 to fire-8)", "No broker")
-    places = [words.index(part) for part in parts]
-    assert places == sorted(places)
+    worth = "18 acknowledged but not committed, 162 possibly acknowledged"
+    assert words.startswith(f"180 records, {worth}, in 9 partitions (")
+    assert words.endswith("No broker in this dump still has them.")
 
 
 def test_equal_bills_in_one_row_keep_what_is_sure_and_what_is_possible() -> None:
@@ -167,7 +167,7 @@ def test_what_a_bill_counts_as_lost_is_not_perhaps_lost_as_well() -> None:
     (acknowledged,) = (finding for finding in report.violations if finding.rule == "ACK001")
     asked = replace(acknowledged, verdict="undecided", blocking=True, facts=(), end_offset=60)
     later = replace(asked, end_offset=71)
-    others = replace(asked, brokers=(2,))
+    others = replace(asked, brokers=(2,), facts=())
     for question, open_questions in ((asked, ()), (later, (later,)), (others, (others,))):
         assert perhaps_lost(replace(report, findings=(acknowledged, question))) == open_questions
 

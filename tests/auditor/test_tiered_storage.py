@@ -105,8 +105,8 @@ def without_notes(dump: Path, keep: Callable[[int], bool]) -> Path:
 def test_what_remote_storage_alone_holds_is_named_and_leaves_the_verdict(tmp_path: Path) -> None:
     dump = a_copy("tiered", tmp_path / "dump", logs=True)
     named = (
-        "no disk in this dump holds offsets 0–239. __remote_log_metadata says that remote storage has them, and that was"
-        " not read"
+        "no disk in this dump holds offsets 0–239. __remote_log_metadata says that remote storage has them, and that"
+        " was not read"
     )
     assert asked(dump) == ("clean", [named])
 
