@@ -124,7 +124,7 @@ def _of_tar(stream: IO[bytes]) -> Iterator[ArchiveMember]:
 def _require_end(forward: _Forward) -> None:
     """A tar ends with zero blocks; the library takes a damaged header for the end, too."""
     if forward.last != bytes(_TAR_BLOCK):
-        raise tarfile.ReadError(f"at byte {max(forward.tell() - _TAR_BLOCK, 0)} stands no header of a member")
+        raise tarfile.ReadError(f"at byte {max(forward.tell() - _TAR_BLOCK, 0)} is no header of a member")
     started = forward.tell()
     while piece := forward.read(STEP):
         if piece.count(0) < len(piece) or forward.tell() - started > LONGEST_END:

@@ -71,7 +71,7 @@ class Salvaged:
     aborted: int
     """Records of aborted transactions, among those that were written."""
     undecided: int
-    """Records of transactions whose end does not stand in the copy."""
+    """Records of transactions whose end is not in the copy."""
     spans: tuple[Span, ...]
     refusals: tuple[Refusal, ...]
     missing: tuple[tuple[int, int], ...]
@@ -278,7 +278,7 @@ def _told(done: Salvaged, target: Path) -> Iterator[str]:
         aborted = counted(done.aborted, "record")
         yield f"  {aborted} of aborted transactions: consumers with isolation.level=read_committed never saw them."
     if done.undecided:
-        yield f"  {counted(done.undecided, 'record')} of transactions whose end does not stand in the copy."
+        yield f"  {counted(done.undecided, 'record')} of transactions whose end is not in the copy."
     if done.missing:
         ranges = ", ".join(offsets_told(start, end) for start, end in done.missing[:20])
         yield f"  no record was found at {ranges}{' and more' if len(done.missing) > 20 else ''}"  # noqa: PLR2004

@@ -72,7 +72,7 @@ def _problem(replica: Replica) -> str | None:
         return next((f"expected {r.expected}, found {r.found}" for r in own), "it could not be read")
     for before, behind in pairwise(replica.epoch_file.entries):
         if behind.epoch <= before.epoch:
-            return f"epoch {behind.epoch} stands behind epoch {before.epoch}"
+            return f"epoch {behind.epoch} comes after epoch {before.epoch}"
         if behind.start_offset < before.start_offset:
             return f"epoch {behind.epoch} begins at {behind.start_offset}, before epoch {before.epoch}"
     return None

@@ -82,11 +82,11 @@ def _judgement(gap: KeysApart) -> str:
         return f"what it holds of {them} is older"
     if gap.cut_off is not None:
         was = "was" if gap.cut_off[1] - gap.cut_off[0] == 1 else "were"
-        return f"a later record of {them} must have stood at {offsets_told(*gap.cut_off)}, which {was} cut off"
+        return f"a later record of {them} must have been at {offsets_told(*gap.cut_off)}, which {was} cut off"
     if gap.perhaps_cut is not None:
         epoch, start = gap.perhaps_cut
         return (
-            f"it holds nothing of {them}; either a later record of {them} stood at offset {start} or behind and was"
+            f"it holds nothing of {them}; either a later record of {them} was at offset {start} or behind and was"
             f" cut off when epoch {epoch} began, or what must stay was lost"
         )
-    return f"it holds nothing of {them}, and no delete can have stood behind"
+    return f"it holds nothing of {them}, and no delete can have been behind"

@@ -17,9 +17,8 @@ from rules.rule import rule
     needs=(EpochRequest, BrokerEvent, BatchHeader),
     law="TruncationJustified",
     message="Broker {follower} asked broker {leader} where epoch {asked_epoch} ends. Broker {leader} has no epoch "
-    "{asked_epoch}. It answered {answered_offset}, the end of its epoch {answered_epoch}, and did not name that epoch. So "
-    "broker {follower} kept {offsets}, which broker {leader} does not hold. Told the epoch, it would have truncated its "
-    "log to offset {start_offset}.",
+    "{asked_epoch}. It answered {answered_offset}, {named}. So broker {follower} kept {offsets}, which broker {leader} "
+    "does not hold. By an answer that names its epoch it would have truncated its log to offset {start_offset}.",
     implied_by=("BUG001",),
 )
 def truncated_to_wrong_offset(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -104,6 +103,7 @@ def _due(follower: Replica, leader: Replica, moment: Inquiry, kept: int) -> Trun
 
 def _violation(moment: Inquiry, due: Truncation, kept: int) -> Violation:
     exchange = due.exchanges[0]
+    older = exchange.answered_epoch
     return Violation(
         brokers=(_id(moment.broker),),
         start_offset=due.offset,
@@ -114,6 +114,7 @@ def _violation(moment: Inquiry, due: Truncation, kept: int) -> Violation:
             "asked_epoch": moment.asked_epoch,
             "answered_offset": moment.answer_offset,
             "answered_epoch": exchange.answered_epoch,
+            "named": "the start of a newer epoch" if older < 0 else f"the end of its epoch {older}, and did not name that epoch",
         },
         exhibits=(Exhibit(span=moment.span, role="the question and its answer"),),
     )

@@ -61,7 +61,7 @@ def _by_snapshots(replica: Replica, evidence: PartitionEvidence) -> Iterator[Kno
     release = evidence.release_of(replica.broker)
     if release is not None and not release.at_least(*_SNAPSHOTS_MAY_STAY):
         for claim in replica.snapshot_offsets:
-            yield KnownStart(offset=claim.offset, teller="the oldest snapshot of producers stands")
+            yield KnownStart(offset=claim.offset, teller="the oldest snapshot of producers is")
 
 
 def _by_its_broker(replica: Replica, evidence: PartitionEvidence) -> Iterator[KnownStart]:

@@ -260,7 +260,7 @@ def test_each_record_says_what_became_of_its_transaction(tmp_path: Path) -> None
         100: "committed", 101: "aborted", 103: "aborted", 105: "unknown", 106: None,
     }  # fmt: skip
     assert "2 records of aborted transactions" in ended.out
-    assert "1 record of transactions whose end does not stand in the copy" in ended.out
+    assert "1 record of transactions whose end is not in the copy" in ended.out
 
 
 def test_without_a_copy_it_says_so(tmp_path: Path) -> None:

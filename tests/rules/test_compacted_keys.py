@@ -356,8 +356,8 @@ REFILLED = """
 """
 LED = "t1 leads 2 epoch 1 at 4 hw 4\n    t2 follows 1 epoch 1 at 4 hw 4\n    t3 loads 1 at 6"
 STORIES = {
-    "": "a later record of it stood at offset 4 or behind and was cut off when epoch 1 began",
-    LED: "no delete can have stood behind",
+    "": "a later record of it was at offset 4 or behind and was cut off when epoch 1 began",
+    LED: "no delete can have been behind",
 }
 
 
@@ -376,7 +376,7 @@ def test_an_epoch_that_began_before_the_key_was_written_explains_nothing(tmp_pat
     yard.broker(1, [*EVERY[:2], *since[1:]], cleaner=8)
     yard.broker(2, [*EVERY[:2], *since], cleaner=0)
     (found,) = [f for f in yard.report().violations if f.rule == "LOG004"]
-    assert "no delete can have stood behind" in found.message
+    assert "no delete can have been behind" in found.message
 
 
 KEYLESS = wrote(0, 0, 60) + wrote(1, 60, 100)

@@ -185,7 +185,7 @@ def _copy(standing: BilledSurvivor, row: Lane, scale: Scale) -> Iterator[Shape]:
     copy, link = standing.survivor, standing.bill
     left, right = scale.at(copy.start_offset), scale.at(copy.end_offset)
     damage = "" if copy.sound else ", damaged"
-    says = f"A copy of {offsets_told(copy.start_offset, copy.end_offset)} of epoch {copy.epoch} stands here{damage}"
+    says = f"A copy of {offsets_told(copy.start_offset, copy.end_offset)} of epoch {copy.epoch} is here{damage}"
     if row.replica is None:
         look = f"log hue-{copy.epoch % HUES} faded"
         yield Box(x=left, y=row.top, width=right - left, height=BAR, look=look, says=says, round=3)

@@ -29,7 +29,7 @@ def log(replica: ReplicaVerdict, top: float, scale: Scale) -> Iterator[Shape]:
         points = ((LEFT, top + BAR / 2), (scale.at(start), top + BAR / 2))
         yield Polyline(points=points, look="absent", says=f"The log starts at offset {start}")
     if end <= start:
-        says = f"The log is empty and stands at offset {end}"
+        says = f"The log is empty and is at offset {end}"
         yield Box(x=scale.at(end) - 2, y=top, width=4, height=BAR, look="empty", says=says)
     for wide, own in groupby(_stretches(replica), key=lambda each: scale.at(each[2]) - scale.at(each[1]) >= NARROWEST):
         stretches = list(own)
