@@ -14,7 +14,8 @@ from auditor.config import AuditConfig
 from auditor.dumps import gather
 from auditor.engines.plan.units import UnitKind
 from auditor.outlet import require_reports
-from auditor.report.sheet import counted, size
+from auditor.report.sheet import size
+from rules.words import counted
 
 KINDS: Final[dict[UnitKind, str]] = {
     "log": "segments",

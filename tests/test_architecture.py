@@ -275,7 +275,7 @@ LAWS: Final = (
     Law(
         modules=("auditor.report.html.**",),
         says="the page for browsers is a renderer like the others, and fills templates that escape what they are given",
-        ours=("auditor.report.**", "rules.finding", "rules.timeline.values", *SKETCH),
+        ours=("auditor.report.**", "rules.finding", "rules.words", "rules.timeline.values", *SKETCH),
         foreign=("jinja2", "markupsafe"),
     ),
     Law(

@@ -27,13 +27,14 @@ from auditor.outlet import require_place
 from auditor.progress_bar import watched
 from auditor.report.model import AuditReport
 from auditor.report.plain import plain
-from auditor.report.sheet import counted, size
+from auditor.report.sheet import size
 from auditor.stopping import listen
 from auditor.streams import say
 from auditor.version import tool_version
 from auditor.whole_files import whole_draft
 from parsers.files import found_at
 from rules.finding import Finding
+from rules.words import counted
 
 MANIFEST: Final = "tidemark-bundle.json"
 FORMAT: Final = "tidemark-bundle/1"

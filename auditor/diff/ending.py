@@ -8,7 +8,8 @@ from auditor.config import AuditConfig
 from auditor.diff.compare import Comparison
 from auditor.diff.side import ComparedReport
 from auditor.exit_codes import ExitCode
-from auditor.report.sheet import counted, percent
+from auditor.report.sheet import percent
+from rules.words import counted
 
 
 def exit_code(found: Comparison, config: AuditConfig) -> ExitCode:

@@ -28,11 +28,11 @@ from auditor.report.model import (
 from auditor.report.named_places import PLACES_TOLD, listed, told_places
 from auditor.report.plain import plain
 from auditor.report.restarts import WORDS, restarts
-from auditor.report.sheet import Sheet, counted
+from auditor.report.sheet import Sheet
 from auditor.report.unbilled import sentence as in_words
 from auditor.report.worths import at_least_and_most
 from rules.finding import capital, offsets_told, question_told
-from rules.words import numbered, of_epoch
+from rules.words import counted, numbered, of_epoch
 
 SCHEMA_VERSION: Final = 1
 SHOWN: Final = 200

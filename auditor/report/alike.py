@@ -9,8 +9,8 @@ from typing import Final
 
 from auditor.report.model import NO_RULE, UndecidedLine
 from auditor.report.named_places import named_places, told_places
-from auditor.report.sheet import counted
 from rules.finding import Place
+from rules.words import counted
 
 PLACES_SHOWN: Final = 3
 _PARTICULAR: Final = re.compile(r"[\w.%\-]*/[\w./%\-]+|\d+")

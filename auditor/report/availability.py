@@ -8,9 +8,9 @@ from typing import Final
 
 from auditor.report.bill import moment
 from auditor.report.model import Availability, Condition, Exposure, PlacedAvailability, Safeguard, StateRow
-from auditor.report.sheet import counted
 from auditor.report.summary.folded_findings import blurred
 from rules.finding import offsets_told
+from rules.words import counted
 
 HEADS: Final = ("since", "until", "lasted", "clock", "epoch", "leader", "ISR", "out of sync", "min ISR", "exposed")
 SETTINGS_HEADS: Final = ("setting", "in force", "of", "what it allowed here", "another value")

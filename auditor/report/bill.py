@@ -17,10 +17,10 @@ from auditor.report.model import (
     Portion,
     amount_lost,
 )
-from auditor.report.sheet import counted, size
+from auditor.report.sheet import size
 from auditor.report.worths import PERHAPS, WORTHS, held_by_none, span, worths_counted, worths_placed
 from rules.finding import capital, offsets_told
-from rules.words import it_or_them, numbered, quoted
+from rules.words import counted, it_or_them, numbered, quoted
 
 NO_DISK: Final = "No disk in this dump could hold a copy."
 NAMED: Final = 8

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Final
 
-from auditor.report.sheet import counted
 from rules.finding import Place
+from rules.words import counted
 
 SPOTS_SHOWN: Final = 6
 WHOLE: Final = "the whole dump"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 
-from auditor.report.sheet import counted
 from rules.finding import Severity
+from rules.words import counted
 
 SHOWN = 6
 

@@ -90,12 +90,3 @@ def size(count: int) -> str:
 def percent(ratio: float) -> str:
     """A part of a whole as people say it: all of it only where nothing is lacking."""
     return f"{int(ratio * 1000) / 10}%"
-
-
-def counted(count: int, noun: str) -> str:
-    """A number with its noun."""
-    if noun.endswith("y") and noun[-2] not in "aeiou":
-        plural = noun[:-1] + "ies"
-    else:
-        plural = noun + ("es" if noun.endswith(("ch", "s")) else "s")
-    return f"{count} {noun if count == 1 else plural}"

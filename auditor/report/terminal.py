@@ -12,9 +12,9 @@ from auditor.report.findings import told
 from auditor.report.model import AuditReport, Coverage
 from auditor.report.replicas import replica_table
 from auditor.report.screen import screen
-from auditor.report.sheet import COLUMNS, Sheet, counted
+from auditor.report.sheet import COLUMNS, Sheet
 from auditor.report.summary import summary
-from rules.words import numbered
+from rules.words import counted, numbered
 
 DRAWINGS: Final = (
     "In drawings a line is a replica and a column an offset; @43 is the first. A digit is the leader epoch of a batch."

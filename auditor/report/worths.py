@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from auditor.report.model import Loss
-from auditor.report.sheet import counted
 from rules.finding import offsets_told
-from rules.words import it_or_them
+from rules.words import counted, it_or_them
 
 WORTHS: Final = {
     "committed": "committed",

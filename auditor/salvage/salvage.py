@@ -15,7 +15,6 @@ from auditor.config import ConfigError
 from auditor.memory import Remembered, recall, reopened
 from auditor.outlet import require_place
 from auditor.report.plain import plain
-from auditor.report.sheet import counted
 from auditor.salvage.copies_of_lost import (
     Lost,
     LostBatch,
@@ -39,6 +38,7 @@ from parsers.records.record_contents import RecordContent, decode_contents
 from parsers.tables import Refusal
 from rules.finding import offsets_told
 from rules.loss.survivors import Survivor
+from rules.words import counted
 
 WARNINGS: Final = (
     "Replaying appends: the records get new offsets and new places among the records that are there now.",

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Fetch
-from rules.evidence import CRASHED, Cut, InferredCut, OffsetClaim, PartitionEvidence, Replica
+from rules.evidence import CRASHED, WHEN_MADE, Cut, InferredCut, OffsetClaim, PartitionEvidence, Replica
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, sentences
-from rules.history.log_cuts import WHEN_MADE
 from rules.rule import rule
 
 

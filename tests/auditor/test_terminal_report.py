@@ -17,10 +17,11 @@ from auditor.config import AuditConfig
 from auditor.report.model import AuditReport
 from auditor.report.plain import plain
 from auditor.report.screen import lost_words
-from auditor.report.sheet import counted, size
+from auditor.report.sheet import size
 from auditor.report.summary import summary
 from auditor.report.terminal import render
 from rules.finding import Severity, capital
+from rules.words import counted
 from tests.lab.effort import fast_if
 from tests.lab.sample_reports import is_typical, report_on
 from tests.replaced import replace

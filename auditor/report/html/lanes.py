@@ -13,9 +13,9 @@ from auditor.report.html.scale import Scale, scale_through
 from auditor.report.html.shapes import HUES, LEFT, RIGHT, WIDTH, Box, Label, Picture, Polyline, Shape, room_for
 from auditor.report.html.stories import PartitionStory
 from auditor.report.model import Loss, ReplicaVerdict, Survivor
-from auditor.report.sheet import counted
 from rules.finding import Bearings, offsets_told
 from rules.timeline.values import DrawnEvent
+from rules.words import counted
 
 LANE: Final = 58.0
 BILL: Final = 30.0

@@ -12,8 +12,9 @@ from markupsafe import Markup
 
 from auditor.report.html.shapes import number
 from auditor.report.plain import plain
-from auditor.report.sheet import counted, size
+from auditor.report.sheet import size
 from rules.finding import capital, offsets_told
+from rules.words import counted
 
 STYLE: Final = "style.css"
 SCRIPT: Final = "script.js"

@@ -20,7 +20,7 @@ from auditor.report.availability import (
 from auditor.report.markdown import code, text
 from auditor.report.model import AuditReport, Availability, PlacedAvailability, StateRow
 from auditor.report.postmortem.parts import SHOWN, capped, place, places, shortened
-from auditor.report.sheet import counted
+from rules.words import counted
 
 TABLES_SHOWN: Final = 2
 STATES_IN_STORY: Final = 6

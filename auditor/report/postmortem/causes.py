@@ -9,10 +9,10 @@ from auditor.report.markdown import text
 from auditor.report.model import AuditReport, Incident
 from auditor.report.named_places import named_places
 from auditor.report.postmortem.parts import about, capped, shortened
-from auditor.report.sheet import counted
 from auditor.report.summary.folded_findings import FoldedFinding
 from auditor.report.summary.incidents import IncidentEntry, incident_entries
 from rules.finding import Finding, Severity
+from rules.words import counted
 
 INCIDENTS_SHOWN: Final = 3
 STEPS_SHOWN: Final = 16

@@ -22,11 +22,12 @@ from auditor.report.postmortem.parts import billed, grave, place, shortened
 from auditor.report.postmortem.protocols import protocols
 from auditor.report.postmortem.timeline import timeline
 from auditor.report.postmortem.undecided import still_open
-from auditor.report.sheet import counted, percent, size
+from auditor.report.sheet import percent, size
 from auditor.report.summary.incidents import IncidentEntry, incident_entries
 from auditor.report.unbilled import sentence as in_words
 from auditor.report.unbilled import unbilled
 from rules.finding import Severity
+from rules.words import counted
 
 INCIDENTS_SHOWN: Final = 6
 SENTENCES_SHOWN: Final = 4

@@ -10,12 +10,12 @@ from auditor.report.markdown import text
 from auditor.report.model import AuditReport, Loss, PlacedHistory
 from auditor.report.named_places import told_places
 from auditor.report.postmortem.parts import billed, capped, place, places, shortened
-from auditor.report.sheet import counted
 from auditor.report.summary.folded_findings import folded
 from auditor.report.summary.perhaps import at_stake, perhaps_lost, perhaps_words
 from auditor.report.unbilled import sentence, unbilled
 from auditor.report.worths import acknowledged, acknowledged_in_all, span, surely_acknowledged
 from rules.finding import offsets_told
+from rules.words import counted
 
 COLUMNS: Final = (
     "partition", "offsets", "certainly committed", "acknowledged", "lost in the change", "reused", "still on disk of",

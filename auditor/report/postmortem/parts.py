@@ -15,8 +15,8 @@ from auditor.report.model import (
     PlacedHistory,
 )
 from auditor.report.named_places import named_places
-from auditor.report.sheet import counted
 from rules.finding import Finding, Place, Severity
+from rules.words import counted
 
 SHOWN: Final = 400
 """Of one kind in one part of the appendix; the rest is counted."""

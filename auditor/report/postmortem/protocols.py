@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from auditor.report.model import AuditReport, Counterfactual, PlacedCounterfactual, ProtocolOutcome
 from auditor.report.postmortem.impact import not_told
 from auditor.report.postmortem.parts import place, places
-from auditor.report.sheet import counted
 from auditor.report.worths import span
 from rules.finding import offsets_told
+from rules.words import counted
 
 
 def protocols(report: AuditReport) -> Iterator[str]:

@@ -11,9 +11,9 @@ from auditor.report.model import AuditReport, Loss, PlacedAdvice
 from auditor.report.named_places import named_places
 from auditor.report.postmortem.impact import equal_losses
 from auditor.report.postmortem.parts import about, billed, place, places
-from auditor.report.sheet import counted
 from auditor.report.summary.folded_findings import folded
 from auditor.report.worths import span
+from rules.words import counted
 
 MOST: Final = 8
 """Of one kind; the rest is counted."""

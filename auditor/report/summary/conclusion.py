@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from auditor.report.model import AuditReport, Coverage, PlacedHistory, Unbilled
-from auditor.report.sheet import counted, percent, size
+from auditor.report.sheet import percent, size
 from auditor.report.summary.action import Action
 from auditor.report.summary.actions import actions
 from auditor.report.summary.folded_findings import FoldedFinding, folded
@@ -16,7 +16,7 @@ from auditor.report.summary.totals import LossTotals, totals
 from auditor.report.summary.unseen import Unseen, unseen
 from auditor.report.unbilled import unbilled
 from rules.finding import Finding, Severity
-from rules.words import numbered
+from rules.words import counted, numbered
 
 SEVERITIES = ("critical", "high", "medium", "low")
 

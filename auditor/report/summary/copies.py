@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from auditor.report.model import AuditReport, Loss, PlacedHistory, Survivor
-from auditor.report.sheet import counted
 from auditor.report.summary.action import PLACE_OF_NAMES
+from rules.words import counted
 
 _FATE: Final = {
     "replica": "It may then cut them to be like its leader's log.",

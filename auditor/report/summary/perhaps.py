@@ -9,9 +9,9 @@ from typing import Final
 from auditor.report.model import AuditReport
 from auditor.report.named_places import named_places, told_places
 from auditor.report.placed import PlacedHistory
-from auditor.report.sheet import counted
 from auditor.report.summary.folded_findings import FoldedFinding, folded
 from rules.finding import Finding, Place, Severity, capital, place_of
+from rules.words import counted
 
 PLACES_SHOWN: Final = 3
 Ranges = dict[Place, list[tuple[int, int]]]

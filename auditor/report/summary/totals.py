@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from auditor.report.model import Loss, PlacedHistory
-from auditor.report.sheet import counted
 from auditor.report.worths import PERHAPS, held_by_none, worths_counted
+from rules.words import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

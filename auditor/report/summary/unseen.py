@@ -8,9 +8,9 @@ from typing import Final, Literal
 
 from auditor.report.alike import AlikePoints, alike_points
 from auditor.report.model import AuditReport, Coverage, RefusalLine
-from auditor.report.sheet import counted, size
+from auditor.report.sheet import size
 from rules.finding import capital, question_told
-from rules.words import numbered
+from rules.words import counted, numbered
 
 Kind = Literal["stopped", "brokers", "replicas", "unread", "question", "logs", "names", "deeper"]
 MISSING_SHOWN: Final = 6
