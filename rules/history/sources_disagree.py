@@ -8,7 +8,9 @@ A process that has loaded a log takes its first role of it after that, and serve
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 
 from rules.history.falling_times import LEAST_MS
 from rules.history.moments import DISTURBED, ROLE_KINDS, Moment, accepted, agreed, gives_role, ordered
@@ -35,6 +37,7 @@ def _between_deletions(own: Sequence[Moment]) -> Iterator[Sequence[Moment]]:
 def _disagree(own: Sequence[Moment]) -> bool:
     roles = _first_roles(own)
     found = (*_against_orders(own, roles), *_against_requests(own, roles), *_without_role(own), *_states_fall(own))
+    found = (*found, *_watermark_falls(own))
     return _shorter_than_loaded(own) or _loaded_amid_a_life(own) or any(late > LEAST_MS for late in found)
 
 
@@ -133,6 +136,30 @@ def _states_fall(own: Sequence[Moment]) -> Iterator[int]:
         if earliest is not None:
             yield since[state] - earliest
         earliest = since[state] if earliest is None else min(earliest, since[state])
+
+
+def _watermark_falls(own: Sequence[Moment]) -> Iterator[int]:
+    """By how much a leader answered later with less, or earlier with more, than a line of its tells in one epoch."""
+    led = [m.epoch for m in own if m.kind == "leader-starts"]
+    answers: dict[int, list[tuple[int, int, int]]] = {}
+    for m in own:
+        if not isinstance(m, Fetched) or not agreed(m) or m.epoch is None or m.high_watermark is None:
+            continue
+        if m.time is not None and m.taken_in is not None:
+            answers.setdefault(m.epoch, []).append((m.high_watermark, m.taken_in, m.time))
+    ranked = {epoch: sorted(told) for epoch, told in answers.items()}
+    latest = {epoch: [*accumulate((taken for _, taken, _ in told), max)] for epoch, told in ranked.items()}
+    first = {epoch: [*accumulate((at for _, _, at in reversed(told)), min)][::-1] for epoch, told in ranked.items()}
+    for line in own:
+        if not isinstance(line, Role) or line.high_watermark is None or line.time is None or line.doubtful:
+            continue
+        # Who starts again and leads on in its epoch begins from its checkpoint.
+        if line.epoch not in ranked or led.count(line.epoch) != 1 or line.kind not in ("isr", "leader-starts"):
+            continue
+        less = bisect_left(ranked[line.epoch], line.high_watermark, key=lambda told: told[0])
+        more = bisect_right(ranked[line.epoch], line.high_watermark, key=lambda told: told[0])
+        yield from (taken - line.time for taken in latest[line.epoch][:less][-1:])
+        yield from (line.time - at for at in first[line.epoch][more : more + 1])
 
 
 def _shorter_than_loaded(own: Sequence[Moment]) -> bool:

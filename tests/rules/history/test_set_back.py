@@ -120,6 +120,14 @@ def states(*told: tuple[int, int, str, int]) -> list[Moment]:
     return [line("isr", minute, place, log, partition_epoch=state) for place, minute, log, state in told]
 
 
+def told_watermark(minute: int, watermark: int) -> Moment:
+    return line("isr", minute, 1, epoch=0, high_watermark=watermark, partition_epoch=1)
+
+
+def answered(minute: int, watermark: int) -> Moment:
+    return replace(served(minute), epoch=0, taken_in=served(minute).time, high_watermark=watermark)
+
+
 LOADED = line("log-loaded", 15, 0, SERVER, end_offset=0)
 CONTRADICTIONS = {
     "a process loads a log amid its life": (
@@ -137,6 +145,14 @@ CONTRADICTIONS = {
     "a state before an older one": (
         states((0, 10, SERVER, 3), (1, 12, SERVER, 5), (0, 11, STATES, 2), (1, 13, STATES, 4)),
         states((0, 10, SERVER, 3), (1, 14, SERVER, 5), (0, 9, STATES, 2), (1, 13, STATES, 4)),
+    ),
+    "a leader answers with less than a line of its told": (
+        [ROLES[0], told_watermark(12, 4), answered(13, 3)],
+        [ROLES[0], told_watermark(12, 4), answered(11, 3), answered(13, 4)],
+    ),
+    "a leader answered with more than a line of its tells": (
+        [ROLES[0], answered(11, 5), told_watermark(12, 4)],
+        [ROLES[0], answered(13, 5), told_watermark(12, 4)],
     ),
     "a role with less than a cut left": (
         [LOADED, line("truncated", 16, 1, SERVER, offset=7), line("leader-starts", 17, 0, epoch=1, offset=0)],
