@@ -255,7 +255,7 @@ ANEW = """
 
 
 @pytest.mark.parametrize(
-    ("drawing", "why"), [(ONCE_MORE, "a replay of 3 answers of broker 1 in epoch 0"), (ANEW, "they began anew")]
+    ("drawing", "why"), [(ONCE_MORE, "a replay of 3 answers of broker 1 in epoch 0"), (ANEW, "they began again")]
 )
 def test_answers_that_no_term_holds_leave_open_what_their_leader_held(drawing: str, why: str) -> None:
     drawn = timeline_of(read_sketch(drawing).evidence)
