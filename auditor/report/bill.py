@@ -33,7 +33,7 @@ def sentence(loss: Loss, place: str = "") -> str:
     """The loss in a few sentences, for a reader who reads no table."""
     where = f"{place} {offsets_told(loss.start_offset, loss.end_offset)}".strip()
     many, parts = _worth(loss)
-    return f"{many}, {where} of epoch {loss.epoch}{parts}. {since(loss)}. {_fate(loss)}"
+    return f"{many}, {where} of {loss.epochs}{parts}. {since(loss)}. {_fate(loss)}"
 
 
 def _worth(loss: Loss) -> tuple[str, str]:

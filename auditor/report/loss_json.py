@@ -22,6 +22,7 @@ def loss_document(loss: Loss) -> Json:
     start = loss.start_offset
     return {
         "epoch": loss.epoch,
+        "latestEpoch": loss.latest_epoch,
         "leader": loss.leader,
         "nextEpoch": loss.next_epoch,
         "nextLeader": loss.next_leader,

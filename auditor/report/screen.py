@@ -114,7 +114,7 @@ def _lost(lost: LossTotals) -> Iterator[str]:
 def _placed(lost: Sequence[LostRange]) -> str:
     """Behind what was lost: the ranges, or the partitions where those would be many."""
     shown = [
-        f"{r.topic}-{r.partition} {offsets_told(r.loss.start_offset, r.loss.end_offset)} of epoch {r.loss.epoch}"
+        f"{r.topic}-{r.partition} {offsets_told(r.loss.start_offset, r.loss.end_offset)} of {r.loss.epochs}"
         for r in lost
     ]
     if len(shown) <= AIMS_SHOWN:

@@ -39,7 +39,7 @@ def is_proved(loss: Loss, findings: Sequence[Finding], bearings: Bearings) -> bo
 def unproved(losses: Sequence[Loss]) -> Iterator[RuleCoverage]:
     """What may have been left out, where too little is told for any rule to say so."""
     for loss in losses:
-        what = f"[{loss.start_offset}, {loss.end_offset}) of epoch {loss.epoch}"
+        what = f"[{loss.start_offset}, {loss.end_offset}) of {loss.epochs}"
         when = "" if loss.next_epoch is None else f" when epoch {loss.next_epoch} began"
         reason = f"records {what} may have been left out{when}"
         brokers = sorted({broker for broker in (loss.leader, loss.next_leader) if broker is not None})
@@ -48,7 +48,7 @@ def unproved(losses: Sequence[Loss]) -> Iterator[RuleCoverage]:
 
 
 def _perhaps_held(loss: Loss) -> RuleCoverage:
-    what = f"[{loss.start_offset}, {loss.end_offset}) of epoch {loss.epoch}"
+    what = f"[{loss.start_offset}, {loss.end_offset}) of {loss.epochs}"
     whose = numbered("broker", loss.unread)
     reason = f"{whose} led after the loss of records {what}, and may still have had {it_or_them(loss.offsets)}"
     missing = f"{whose}'s disk or whole server.log"

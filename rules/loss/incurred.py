@@ -70,6 +70,8 @@ class Loss(Struct, frozen=True, kw_only=True):
     restored_seen: bool
     """Whether that log is here to show it: else logs tell that its broker had them still."""
     because: str
+    latest_epoch: int | None = None
+    """The newest epoch that the records may be of; null where their epoch is sure."""
     unsearched: tuple[int, ...] = ()
     """Brokers with a replica here of which segments that may hold a copy could not be read or were not copied."""
     unread: tuple[int, ...] = ()
@@ -94,6 +96,12 @@ class Loss(Struct, frozen=True, kw_only=True):
     def matters(self) -> bool:
         """Whether anybody had been told that something of it was written; else it is the protocol at work."""
         return max(self.committed_end, self.acknowledged_end) > self.start_offset
+
+    @property
+    def epochs(self) -> str:
+        """The epoch of the records, or those of which it is one."""
+        told = f"epoch {self.epoch}"
+        return told if self.latest_epoch is None else f"an epoch from {self.epoch} to {self.latest_epoch}"
 
     @property
     def standing(self) -> tuple[tuple[int, int], ...]:
@@ -179,6 +187,7 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
         restored=again,
         restored_seen=bool(evidence.leaders_at_the_end),
         because=part.because,
+        latest_epoch=part.latest_epoch,
         unread=() if part.held_by_none else unread(evidence, part),
         portions=by_worth(evidence, epoch, (start, end, committed_end), answers, dense=not part.older),
         contents=contents(read),

@@ -40,6 +40,8 @@ class LeftOut(Struct, frozen=True, kw_only=True):
     """Its leader's word that it took the same epoch once more: what it wrote since bears the same number."""
     anew: bool = False
     """Whether the next leader had them at first, and opened its epoch once more with a log that ended before them."""
+    latest_epoch: int | None = None
+    """The newest epoch that they may be of, where their epoch is not sure."""
     held_by_none: bool = False
     """Whether no leader left them out: they stand in no log here that should hold them (`held_by_none`)."""
 
@@ -244,6 +246,7 @@ def _acknowledged(gone: Gone, start: int, end: int) -> LeftOut:
         start=start,
         end=end,
         because="nothing tells of more that a producer was answered for",
+        latest_epoch=gone.latest_epoch if gone.latest_epoch > gone.epoch else None,
     )
 
 

@@ -158,7 +158,7 @@ def _bill(loss: Loss, story: PartitionStory, scale: Scale, number: int) -> Itera
         yield Box(x=left, y=top, width=max(3, right - left), height=20, look=own, says=says, link=link)
     if not loss.end_known:
         yield Polyline(points=((right, top), (right + 8, top + 10), (right, top + 20)), look="open-end", says=says)
-    text = f"{amount}, epoch {loss.epoch}"
+    text = f"{amount}, {loss.epochs}"
     yield Label(x=RIGHT + 30, y=top + 15, text=text, look=f"fact {look}-name", says=says)
 
 

@@ -52,7 +52,7 @@ def _losses(report: AuditReport) -> Iterator[str]:
     yield from table([row([each]) for each in losses[:SHOWN]])
     yield from capped(len(losses), "loss")
     for history, loss in losses[:SHOWN]:
-        yield f"\n{place(history)} {span(loss.start_offset, loss.end_offset)} of epoch {loss.epoch}:\n"
+        yield f"\n{place(history)} {span(loss.start_offset, loss.end_offset)} of {loss.epochs}:\n"
         yield f"- {text(sentence(loss))}"
         yield from in_detail(loss)
 

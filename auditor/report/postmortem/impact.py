@@ -74,7 +74,7 @@ def _shape(loss: Loss) -> object:
     committed = "all" if loss.committed_end >= loss.end_offset else loss.committed_end > loss.start_offset
     holders = tuple((survivor.broker, survivor.kind, survivor.sound) for survivor in loss.survivors)
     whole = loss.standing == ((loss.start_offset, loss.end_offset),)
-    reign = (loss.epoch, loss.leader, loss.next_epoch, loss.next_leader, loss.again)
+    reign = (loss.epochs, loss.leader, loss.next_epoch, loss.next_leader, loss.again)
     known = (loss.end_known, loss.searched, loss.unsearched, loss.unread, loss.restored, loss.restored_seen)
     worths = frozenset(portion.worth for portion in loss.portions)
     return reign, committed, holders, whole, known, worths, loss.reused_end > loss.start_offset, loss.reused_epochs
@@ -90,7 +90,7 @@ def table(rows: Sequence[str]) -> Iterator[str]:
 def row(together: Sequence[Billed]) -> str:
     """One loss, or equal ones in one sum."""
     first = together[0][1]
-    by = f"epoch {first.epoch} ({who_led(first.leader)}) to {_following(first)}"
+    by = f"{first.epochs} ({who_led(first.leader)}) to {_following(first)}"
     own = _single(*together[0]) if len(together) == 1 else _sum(together)
     return f"| {' | '.join((*own[:4], by, *own[4:]))} |"
 
@@ -146,10 +146,10 @@ def _more(together: Sequence[Billed]) -> Iterator[str]:
     """The ranges of equal losses, and what is known of the first."""
     history, loss = together[0]
     if len(together) > 1:
-        yield f"\nOf epoch {loss.epoch}: {_ranges(together)}."
+        yield f"\nOf {loss.epochs}: {_ranges(together)}."
     first = f", the first of these {len(together)}" if len(together) > 1 else ""
     offsets = offsets_told(loss.start_offset, loss.end_offset)
-    yield f"\n{place(history)} {offsets} of epoch {loss.epoch}{first}:\n"
+    yield f"\n{place(history)} {offsets} of {loss.epochs}{first}:\n"
     yield from in_detail(loss)
 
 

@@ -62,9 +62,9 @@ def _of_losses(report: AuditReport) -> Iterator[str]:
     alike: dict[str, list[str]] = {}
     for together in equal_losses(billed(report)):
         history, loss = together[0]
-        what = f"{place(history)} {span(loss.start_offset, loss.end_offset)} of epoch {loss.epoch}"
+        what = f"{place(history)} {span(loss.start_offset, loss.end_offset)} of {loss.epochs}"
         if len(together) > 1:
-            what = f"{places(h for h, _ in together)}, what epoch {loss.epoch} lost"
+            what = f"{places(h for h, _ in together)}, what {loss.epochs} lost"
         for line in dict.fromkeys(line for _, own in together for line in _of_loss(own, report.level)):
             alike.setdefault(line, []).append(what)
     for line, whose in alike.items():

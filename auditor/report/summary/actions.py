@@ -100,7 +100,7 @@ def _of_loss(history: PlacedHistory, loss: Loss, report: AuditReport) -> Iterato
         aims = tuple(_aim(history, start, end) for start, end in ranges)
         yield Action(kind="copy", words=words, first="", aims=aims, names=(where,))
     mixed = len({portion.surely_told for portion in loss.portions}) > 1
-    aim = _aim(history, loss.start_offset, loss.end_offset, epoch=loss.epoch)
+    aim = _aim(history, loss.start_offset, loss.end_offset, epoch=loss.epoch if loss.latest_epoch is None else None)
     yield Action(
         kind="act",
         words=f"{_written_again(loss)}{perhaps_held(loss)}",
@@ -142,7 +142,7 @@ def _consumers(history: PlacedHistory, loss: Loss) -> Iterator[Action]:
     reused = max(loss.start_offset, min(loss.reused_end, loss.end_offset))
     for words, start, end in ((READ_AGAIN, loss.start_offset, reused), (BEYOND, reused, loss.end_offset)):
         if start < end and loss.start_offset < reused:
-            aim = _aim(history, start, end, epoch=loss.epoch)
+            aim = _aim(history, start, end, epoch=loss.epoch if loss.latest_epoch is None else None)
             yield Action(kind="act", words=words, first="", aims=(aim,), names=names, names_are="They were served to")
     for standing, words in _GROUPS.items():
         groups = tuple(group.group for group in loss.groups if group.standing == standing)

@@ -8,6 +8,7 @@ from rules.catalog import BY_ID
 from rules.chronicle.chronicle import Chronicle
 from rules.evidence import PartitionEvidence
 from rules.finding import Undecided, Violation
+from rules.loss.incurred import losses
 from rules.sketch.notation import read_sketch
 from tests.replaced import replace
 
@@ -82,9 +83,10 @@ def test_answers_that_may_be_of_later_epochs_are_not_said_to_be_of_the_first(
     told = evidence(LOST)
     of = iter(latest)
     moments = tuple(replace(m, latest_term=next(of)) if m.kind == "produced" else m for m in told.moments)
-    checked = BY_ID["ACK001"].check(replace(told, chronicle=Chronicle(moments)))
-    (found,) = (v for v in checked if isinstance(v, Violation))
+    known = replace(told, chronicle=Chronicle(moments))
+    (found,) = (v for v in BY_ID["ACK001"].check(known) if isinstance(v, Violation))
     assert (found.facts["epochs"], found.facts["more"]) == (said, " and the rest of the batch at offset 3")
+    assert {bill.epochs for bill in losses(known)} == {said.partition(" and ")[0]}
 
 
 HOLED = """
