@@ -19,7 +19,7 @@ from parsers.request_log.folded import Folded
 from parsers.request_log.gathered import Gathered, Taken
 from parsers.request_log.layout import MARKER, Layout, layout_of
 from parsers.request_log.line_blocks import braces_in, lines_in
-from parsers.request_log.lines_of_range import MARKS_LIMIT, Line, WholeLines
+from parsers.request_log.lines_of_range import MARKS_LIMIT, Line, WholeLines, is_crowded
 from parsers.request_log.read import API_KEYS, EVERY_API, FETCH, LineCounts, line_events
 from parsers.request_log.repeated_requests import Again, SaidBefore, Worded, words_of
 from parsers.request_log.request import is_spliced
@@ -176,7 +176,7 @@ class Blocks:
             end = start + len(line) - 1
             opening = openings(line[_TIMED:_OPENS]) if timed else None
             behind, add, is_json, time_text = opening or self._opened(line, timed=timed)
-            if not behind or (long and len(line) > MARKS_LIMIT) or (add is None and line.find(MARKER, behind) >= 0):
+            if not behind or (long and is_crowded(line)) or (add is None and line.find(MARKER, behind) >= 0):
                 odd.append((start, end))
             elif add is None:
                 unread += 1

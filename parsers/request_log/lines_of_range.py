@@ -10,9 +10,12 @@ from typing import BinaryIO, Final, NamedTuple
 CHUNK: Final = 1 << 19
 """Bytes that are read, and become columns, at once: about what the processor keeps at hand."""
 LINE_LIMIT: Final = 32 << 20
-"""Bytes of a line: a request that names some eighty thousand partitions."""
-MARKS_LIMIT: Final = 1 << 21
-"""Marks with which values of a line begin or are told apart: what is made of one takes up to a hundred bytes."""
+"""Bytes of a line."""
+MARKS_LIMIT: Final = 1 << 19
+"""Marks with which values of a line begin or are told apart: some thirty thousand partitions, asked and answered.
+
+What is made of one takes up to four hundred bytes.
+"""
 _MARKS: Final = (b",", b"{", b"[")
 UNPACKED_LIMIT: Final = 1 << 38
 
