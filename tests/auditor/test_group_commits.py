@@ -138,7 +138,7 @@ def test_all_that_a_newer_epoch_wrote_below_a_commit_was_not_read(tmp_path: Path
     (finding,) = report.violations
     begin = 162
     assert (finding.rule, finding.start_offset, finding.end_offset) == ("CONS002", begin, 260)
-    assert "holds records of epochs 1 and 2 at offsets" in finding.message
+    assert "has records of epochs 1 and 2 at offsets" in finding.message
     ((where, groups, words),) = to_do(report)
     assert (where, groups) == (f"orders-0 offsets {begin}–259", ("g1",))
     assert "set their offset to the first of these offsets" in words
