@@ -46,9 +46,11 @@ def held_otherwise(
             seen.append(folder)
             logs[folder] = own
 
+    @cache
     def end_of(folder: HeldFolder) -> int | None:
         return _read_to_the_end(root, logs[folder]) if folder.end is None else folder.end
 
+    @cache
     def tail_of(folder: HeldFolder) -> bytes:
         return _tail(root, logs[folder])
 

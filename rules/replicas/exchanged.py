@@ -210,10 +210,12 @@ def _copied_over(
         peers = [p for p in own if (p.of, p.broker) not in aside]
         if (folder.of, folder.broker) in aside or any(folder.alike(peer) for peer in peers):
             continue
-        alike = {id(f): f for f in alike_to(folder) if f.of != folder.of and (f.of, f.broker) not in aside}
+        others = (f for f in alike_to(folder) if f.of != folder.of and (f.of, f.broker) not in aside)
         if not peers:
-            yield from _one_of_two(folder, [f for f in alike.values() if folder.twin_of(f, by_place, *read)], end_of)
+            twins = (f for f in others if folder.twin_of(f, by_place, *read))
+            yield from _one_of_two(folder, next(twins, None), end_of)
             continue
+        alike = {id(f): f for f in others}
         if not any(folder.apart(p) for p in peers):
             # A cleaner may have made beginnings differ. Partitions that were written alike are so on the others too.
             apart = {f.of for f in alike.values()} - {f.of for p in peers for f in alike_to(p)}
@@ -226,14 +228,15 @@ def _copied_over(
             yield _holding(folder, settled[0].of, holders, "its ends" if wrong else "nothing", both_ways=False)
 
 
-def _one_of_two(folder: HeldFolder, twins: Sequence[HeldFolder], end_of: EndOf) -> Iterator[Exchanged]:
+def _one_of_two(folder: HeldFolder, twin: HeldFolder | None, end_of: EndOf) -> Iterator[Exchanged]:
     """A folder of which no other is here, and of whose log its broker has the same in another one: of both, if need be.
 
     Where one of them does not end as its broker told of its partition, that is the copy.
     """
+    if twin is None:
+        return
     end = end_of(folder)
     wrong = end is not None and not folder.fits(end, folder.told_end)
-    for twin in twins[:1]:
-        if wrong or twin.fits(end or 0, twin.told_end):
-            told_by: Told = "its ends" if wrong else "nothing"
-            yield _holding(folder, twin.of, (twin.broker,), told_by, both_ways=False)
+    if wrong or twin.fits(end or 0, twin.told_end):
+        told_by: Told = "its ends" if wrong else "nothing"
+        yield _holding(folder, twin.of, (twin.broker,), told_by, both_ways=False)
