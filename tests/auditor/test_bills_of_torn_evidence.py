@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.ablations.bench import Bench
-from tests.ablations.leave_out import Ablation, together_as_one, without_middle
+from tests.ablations.leave_out import Ablation, together_as_one
 from tests.auditor.dumps_at_hand import copied, told, told_of
 
 pytestmark = pytest.mark.slow
@@ -88,8 +88,9 @@ def test_a_cut_of_an_unknown_epoch_is_billed_by_what_is_proved_to_be_gone(tmp_pa
     """Broker 2's own answers tell it; broker 1, which wrote there before, and broker 2's later roles are not here."""
     bench = Bench("fast_failover_kip279", tmp_path, {})
     gone = Ablation("no broker 1", frozenset(source for source in bench.files if source.startswith("broker-1/")))
-    torn = without_middle(bench.files, "broker-2", 0.5, 0.662), without_middle(bench.files, "controller-100", 0, 0.242)
-    report = bench.judged(together_as_one([gone, *torn]))
+    roles = "broker-2/logs/state-change.log"
+    torn = Ablation("no later roles", cuts=((roles, ((0, int(bench.files[roles] * 0.6)),)),))
+    report = bench.judged(together_as_one([gone, torn]))
     assert report is not None
     assert "TRUNC001" in {finding.rule for finding in report.violations}
     (loss,) = (loss for placed in report.histories for loss in placed.losses)
