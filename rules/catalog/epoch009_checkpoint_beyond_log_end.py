@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from parsers.tables import BatchHeader, EpochEntry
 from rules.evidence import EpochClaim, PartitionEvidence, Replica
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
+
+SHOWN = 8
 
 
 @rule(
@@ -16,7 +18,7 @@ from rules.rule import rule
     needs=(BatchHeader, EpochEntry),
     law="CacheAgreesWithLog",
     message="In broker {broker}'s leader-epoch-checkpoint epoch {epoch} begins at offset {claimed}, but its log ends "
-    "at {log_end_offset}.",
+    "at {log_end_offset}.{more}",
     implied_by=("SEG008", "SEG003", "SEG002", "SEG001"),
 )
 def checkpoint_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -44,23 +46,29 @@ def checkpoint_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Violation
     broker 2 000111|
     """
     for replica in evidence.current:
-        for entry in replica.epoch_file.entries:
-            if replica.end_known and _beyond(replica, entry):
-                orderly = replica.clean_shutdown is not None
-                yield Violation(
-                    brokers=(replica.broker,),
-                    start_offset=replica.log_end_offset,
-                    end_offset=entry.start_offset,
-                    severity=Severity.MEDIUM if orderly else Severity.INFO,
-                    confidence="certain" if orderly else "possible",
-                    facts={
-                        "broker": replica.broker,
-                        "epoch": entry.epoch,
-                        "claimed": entry.start_offset,
-                        "log_end_offset": replica.log_end_offset,
-                    },
-                    exhibits=(Exhibit(span=entry.span, role="the entry"),),
-                )
+        beyond = [entry for entry in replica.epoch_file.entries if _beyond(replica, entry)]
+        if beyond and replica.end_known:
+            yield _violation(replica, beyond)
+
+
+def _violation(replica: Replica, beyond: Sequence[EpochClaim]) -> Violation:
+    """All entries of a file that are beyond its log's end, in one finding: the first of them, and how many follow."""
+    first, orderly = beyond[0], replica.clean_shutdown is not None
+    return Violation(
+        brokers=(replica.broker,),
+        start_offset=replica.log_end_offset,
+        end_offset=max(entry.start_offset for entry in beyond),
+        severity=Severity.MEDIUM if orderly else Severity.INFO,
+        confidence="certain" if orderly else "possible",
+        facts={
+            "broker": replica.broker,
+            "epoch": first.epoch,
+            "claimed": first.start_offset,
+            "log_end_offset": replica.log_end_offset,
+            "more": f" In all {len(beyond)} entries begin beyond it." if beyond[1:] else "",
+        },
+        exhibits=tuple(Exhibit(span=entry.span, role="the entry") for entry in beyond[:SHOWN]),
+    )
 
 
 def _beyond(replica: Replica, entry: EpochClaim) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
-from itertools import takewhile
 
 from msgspec import Struct
 
@@ -62,13 +61,21 @@ def assign(entries: EpochChain, epoch: Epoch, start_offset: Offset) -> EpochChai
     An entry of the latest epoch is taken only when it begins earlier than the one held. A negative epoch or offset,
     which Kafka answers with an exception, changes nothing.
     """
-    if epoch < 0 or start_offset < 0:
-        return entries
-    if entries and entries[-1].epoch == epoch and start_offset >= entries[-1].start_offset:
-        return entries
-    contradicted = (e.epoch >= epoch or e.start_offset >= start_offset for e in reversed(entries))
-    kept = len(entries) - sum(takewhile(bool, contradicted))
-    return (*entries[:kept], EpochStart(epoch=epoch, start_offset=start_offset))
+    return assign_all(entries, (EpochStart(epoch=epoch, start_offset=start_offset),))
+
+
+def assign_all(entries: EpochChain, later: Iterable[EpochStart]) -> EpochChain:
+    """The same for several, one after the other: a file may hold a great many."""
+    held = [*entries]
+    for new in later:
+        if new.epoch < 0 or new.start_offset < 0:
+            continue
+        if held and held[-1].epoch == new.epoch and new.start_offset >= held[-1].start_offset:
+            continue
+        while held and (held[-1].epoch >= new.epoch or held[-1].start_offset >= new.start_offset):
+            held.pop()
+        held.append(new)
+    return tuple(held)
 
 
 def assign_before_kafka_7415(entries: EpochChain, epoch: Epoch, start_offset: Offset) -> EpochChain:

@@ -14,8 +14,8 @@ from rules.facts.indexes import NO_INDEXES, IndexFacts
 from rules.facts.read_again import UnreadFile, Zoom
 from rules.facts.stretch import NO_LOG, UNOPENED, EpochRun, LogFacts, Stray, UnreadBytes
 from rules.protocol import replica_log as protocol
-from rules.protocol.epochs import EpochChain, EpochStart, assign, rebuild, truncate_from_end, truncate_from_start
-from rules.protocol.offsets import Epoch, Offset, OffsetRange
+from rules.protocol.epochs import EpochChain, EpochStart, assign_all, rebuild, truncate_from_end, truncate_from_start
+from rules.protocol.offsets import UNDEFINED_EPOCH, Epoch, Offset, OffsetRange
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,14 +252,11 @@ class Replica:
     @cached_property
     def loaded_chain(self) -> EpochChain:
         """The cache after the broker's next start: the file, mended by recovery, cut to the log's bounds."""
-        chain: EpochChain = ()
-        for entry in self.file_chain:
-            chain = assign(chain, entry.epoch, entry.start_offset)
+        chain = assign_all((), self.file_chain)
         if self.clean_shutdown is None:
-            for entry in self.log_chain:
-                # Recovery walks the batches and adds only what is newer than all it has.
-                if not chain or entry.epoch > chain[-1].epoch:
-                    chain = assign(chain, entry.epoch, entry.start_offset)
+            # Recovery walks the batches, whose epochs rise in the chain, and adds only what is newer than all it has.
+            newest = chain[-1].epoch if chain else UNDEFINED_EPOCH
+            chain = assign_all(chain, (entry for entry in self.log_chain if entry.epoch > newest))
         chain = truncate_from_end(chain, Offset(self.log_end_offset))
         return truncate_from_start(chain, Offset(self.log_start_offset))
 

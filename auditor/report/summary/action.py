@@ -116,8 +116,10 @@ def joined(alike: Sequence[Action]) -> Action:
     aims = tuple(dict.fromkeys(aim for action in alike for aim in action.aims))
     names = tuple(dict.fromkeys(name for action in alike for name in action.names))
     findings = tuple(dict.fromkeys(finding for action in alike for finding in action.findings))
+    some = any(action.names for action in alike) and not all(action.names for action in alike)
+    named = first.names_are.replace("They ", "Some of them ", 1) if some else first.names_are
     differ = any((each.words, each.first) != (first.words, first.first) or each.numbers_differ for each in alike)
-    return replace(first, aims=aims, names=names, findings=findings, numbers_differ=differ)
+    return replace(first, aims=aims, names=names, names_are=named, findings=findings, numbers_differ=differ)
 
 
 def _named(words: Sequence[str]) -> str:

@@ -51,6 +51,10 @@ _GROUPS: Final = {
 """What groups need, by where they stand after the loss."""
 
 
+SERVED: Final = "At least some of them were served to"
+"""A client may have read a part of a range, or ranges of some partitions alone."""
+
+
 def actions(report: AuditReport) -> tuple[Action, ...]:
     """All of them, those that are alike together, the most urgent kind first, and what is sure before what is not."""
     told = [
@@ -143,7 +147,7 @@ def _consumers(history: PlacedHistory, loss: Loss) -> Iterator[Action]:
     for words, start, end in ((READ_AGAIN, loss.start_offset, reused), (BEYOND, reused, loss.end_offset)):
         if start < end and loss.start_offset < reused:
             aim = _aim(history, start, end, epoch=loss.epoch if loss.latest_epoch is None else None)
-            yield Action(kind="act", words=words, first="", aims=(aim,), names=names, names_are="They were served to")
+            yield Action(kind="act", words=words, first="", aims=(aim,), names=names, names_are=SERVED)
     for standing, words in _GROUPS.items():
         groups = tuple(group.group for group in loss.groups if group.standing == standing)
         if groups:
