@@ -50,11 +50,13 @@ def logs_of(units: Sequence[ReadUnit], brokers: Collection[int], telling_roles: 
 
 
 def _kinds(unit: ReadUnit) -> Iterator[str]:
-    """A log that is named otherwise than Kafka names it may be all of a broker's in one."""
+    """A log that is named otherwise than Kafka names it may be all of a broker's in one; an empty one tells nothing."""
+    if not unit.bytes:
+        return
     if unit.kind in ("request-log", "trace-table"):
         yield "request-log"
     elif unit.kind in ("metadata", "znodes"):
-        yield from ("metadata",) if unit.bytes else ()  # an emptied log tells nothing
+        yield "metadata"
     elif unit.kind == "broker-log":
         name = unit.pieces[0].source.rpartition("/")[2] if unit.pieces else ""
         named = {"server.": "server-log", "state-change.": "state-change-log", "controller.": "metadata"}

@@ -46,14 +46,14 @@ def _refuse_broken(data: bytes, origin: Origin) -> Refusal | None:
     size = len(data)
     if size < HEADER.size:
         expected = f"a header of {HEADER.size} bytes"
-        return refuse(origin, "torn_tail", 0, size, expected=expected, found=f"{size} bytes")
+        return refuse(origin, "damage", 0, size, expected=expected, found=f"{size} bytes")
     version, stored, count = HEADER.unpack_from(data)
     if version != VERSION:
         return refuse(origin, "unknown_version", 0, size, expected="version 1", found=f"version {version}")
     if count < 0 or size != HEADER.size + ENTRY.size * count:
         expected = f"{count} entries of {ENTRY.size} bytes behind a header of {HEADER.size}"
         short = 0 <= size < HEADER.size + ENTRY.size * count
-        return refuse(origin, "torn_tail" if short else "malformed", 0, size, expected=expected, found=f"{size} bytes")
+        return refuse(origin, "damage" if short else "malformed", 0, size, expected=expected, found=f"{size} bytes")
     computed = google_crc32c.value(data[CHECKED_FROM:])
     if computed != stored:
         return refuse(

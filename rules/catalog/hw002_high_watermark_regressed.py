@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Fetch, OffsetCheckpoint
 from rules.chronicle.silence import Silence, would_tell
-from rules.evidence import Closing, Fetched, OffsetClaim, PartitionEvidence, Unclosed, none_told
+from rules.evidence import Closing, Fetched, OffsetClaim, PartitionEvidence, Span, Unclosed, none_told
 from rules.evidence.taken_back import perhaps_restarted, taken_back
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
@@ -68,20 +68,28 @@ def high_watermark_regressed(evidence: PartitionEvidence) -> Iterator[Violation 
     if none_told(answer.high_watermark for answer in answers):
         missing = "request logs (DEBUG) or followers' logs whose answers tell a high watermark"
         yield Undecided(reason="no answer here tells a high watermark to compare", missing=missing, blocking=False)
-    if evidence.replayed.courses:
-        open_ones = [c for c in evidence.closings if isinstance(c, Unclosed)]
-        for missing in dict.fromkeys(c.missing for c in open_ones):
-            whose = numbered("broker", sorted({c.broker for c in open_ones if c.missing == missing}))
-            reason = f"nothing here confirms the high watermark that {whose} wrote at shutdown"
-            yield Undecided(reason=reason, missing=missing, blocking=False)
+    yield from _not_compared(evidence) if evidence.replayed.courses else ()
+
+
+def _not_compared(evidence: PartitionEvidence) -> Iterator[Undecided]:
+    """High watermarks of checkpoints that were not copied, and those beside which nothing tells what they must be."""
+    unwritten = {replica.broker for replica in evidence.current if replica.high_watermark is None}
+    if stopped := sorted({closing.broker for closing in evidence.closings} & unwritten):
+        whose = numbered("broker", stopped)
+        reason = f"no checkpoint here tells the high watermark that {whose} wrote at shutdown"
+        yield Undecided(reason=reason, missing=f"the replication-offset-checkpoint of {whose}", blocking=False)
+    open_ones = [c for c in evidence.closings if isinstance(c, Unclosed) and c.broker not in unwritten]
+    for missing in dict.fromkeys(c.missing for c in open_ones):
+        whose = numbered("broker", sorted({c.broker for c in open_ones if c.missing == missing}))
+        reason = f"nothing here confirms the high watermark that {whose} wrote at shutdown"
+        yield Undecided(reason=reason, missing=missing, blocking=False)
 
 
 def _undecided(before: Fetched, after: Fetched) -> Undecided:
-    restart = "it may have been restarted in between"
-    asked = Silence(broker=after.witness, log="server", window="of that time", perhaps=restart)
+    asked = Silence(broker=after.witness, log="server", window="of that time", perhaps="it may have been restarted since")
     return Undecided(
-        reason=f"broker {after.witness} reported high watermark {before.high_watermark} to broker {after.broker} and later, in"
-        f" another session of epoch {after.term}, only {after.high_watermark}",
+        reason=f"broker {after.witness} reported high watermark {before.high_watermark} to broker {after.broker} and later,"
+        f" in another session of epoch {after.term}, only {after.high_watermark}",
         missing=would_tell(asked),
         blocking=False,
     )
@@ -106,8 +114,7 @@ def _closed_too_low(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
 
 def _lowered(closing: Closing, claim: OffsetClaim) -> Violation:
     low = closing.high_watermark.low
-    held = 0 if low is None else low.offset
-    because = "" if low is None else low.because
+    held, because = (0, "") if low is None else (low.offset, low.because)
     return Violation(
         brokers=(closing.broker,),
         start_offset=claim.offset,
@@ -121,10 +128,7 @@ def _lowered(closing: Closing, claim: OffsetClaim) -> Violation:
             "epoch": closing.epoch,
             "subject": f"the checkpoint of broker {closing.broker}",
         },
-        exhibits=(
-            Exhibit(span=claim.span, role="the high watermark on disk"),
-            Exhibit(span=closing.stopped.span, role="the clean shutdown"),
-        ),
+        exhibits=_shown((claim.span, "the high watermark on disk"), (closing.stopped.span, "the clean shutdown")),
     )
 
 
@@ -136,13 +140,11 @@ def _violation(before: Fetched, after: Fetched) -> Violation:
         facts={
             "higher": f"broker {after.witness} reported high watermark {before.high_watermark} to broker {after.broker}",
             "lower": f"it reported only {after.high_watermark}",
-            "leader": after.witness,
-            "follower": after.broker,
-            "epoch": after.term,
-            "subject": str(after.term),
+            "leader": after.witness, "follower": after.broker, "epoch": after.term, "subject": str(after.term),
         },
-        exhibits=(
-            Exhibit(span=before.span, role="the higher answer"),
-            Exhibit(span=after.span, role="the lower answer after it"),
-        ),
+        exhibits=_shown((before.span, "the higher answer"), (after.span, "the lower answer after it")),
     )
+
+
+def _shown(*parts: tuple[Span, str]) -> tuple[Exhibit, ...]:
+    return tuple(Exhibit(span=span, role=role) for span, role in parts)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
+from itertools import takewhile
 
 from msgspec import Struct
 
@@ -72,9 +73,8 @@ def assign_all(entries: EpochChain, later: Iterable[EpochStart]) -> EpochChain:
             continue
         if held and held[-1].epoch == new.epoch and new.start_offset >= held[-1].start_offset:
             continue
-        while held and (held[-1].epoch >= new.epoch or held[-1].start_offset >= new.start_offset):
-            held.pop()
-        held.append(new)
+        contradicted = (old.epoch >= new.epoch or old.start_offset >= new.start_offset for old in reversed(held))
+        held[len(held) - sum(takewhile(bool, contradicted)) :] = [new]
     return tuple(held)
 
 

@@ -103,9 +103,11 @@ def without_heads(dump: Path, *nodes: str) -> Path:
 def test_what_happened_before_all_logs_begin_is_named_as_told_by_disks_alone(tmp_path: Path) -> None:
     """Twenty acknowledged records were cut before: no disk and no line that is left tells of them."""
     lost = copied("acks_one_lost", tmp_path / "dump", logs=True)
+    for log in lost.rglob("kafka-request.log"):
+        log.unlink()
     report = dumps_at_hand.audited(without_heads(lost, "broker-1", "broker-2", "broker-3"))
     assert (report.verdict, report.coverage.scope.before_logs) == ("clean", 1)
-    assert first_line(report).startswith("CLEAN  as far as disks tell before broker logs begin (1 partition): ")
+    assert "tell, as far as disks tell before broker logs begin (1 partition): no problem" in first_line(report)
 
 
 def test_a_leader_whose_own_log_begins_after_its_reign_keeps_the_verdict_open(tmp_path: Path) -> None:
@@ -114,4 +116,18 @@ def test_a_leader_whose_own_log_begins_after_its_reign_keeps_the_verdict_open(tm
     assert (report.verdict, report.coverage.scope.begun_late) == ("unknown", (1,))
     assert "Logs of other brokers show that broker 1 led before its own logs begin" in _all_words(report)
     part = dumps_at_hand.audited(lost, partial=True)
-    assert first_line(part).startswith("CLEAN  without the beginning of the logs of broker 1: ")
+    assert first_line(part).startswith("CLEAN  without all request logs, without the beginning of the logs of broker 1: ")
+
+
+def test_an_emptied_log_is_a_log_that_is_not_here(dump: Path) -> None:
+    (dump / "broker-2/logs/kafka-request.log").write_bytes(b"")
+    report = audited(dump)
+    assert (report.verdict, report.coverage.scope.partly) == ("unknown", ("request-log",))
+
+
+def test_watermarks_of_checkpoints_that_were_not_copied_are_not_said_to_be_compared(dump: Path) -> None:
+    for checkpoint in dump.rglob("replication-offset-checkpoint"):
+        checkpoint.unlink()
+    told = _all_words(audited(dump))
+    assert "no checkpoint here tells the high watermark that brokers 1, 2 and 3 wrote at shutdown" in told
+    assert "nothing here confirms the high watermark" not in told

@@ -254,12 +254,12 @@ ONE = snapshot((5, 1, 9, 99, 3, 0, 2, -1))
 @pytest.mark.parametrize(
     ("data", "kind"),
     [
-        (ONE[:-1], "torn_tail"),
-        (ONE[:7], "torn_tail"),
+        (ONE[:-1], "damage"),
+        (ONE[:7], "damage"),
         (ONE + b"\0", "malformed"),
         (ONE[:-1] + b"\0", "damage"),
         (b"\0\2" + ONE[2:], "unknown_version"),
-        (ONE[:6] + b"\x7f\xff\xff\xff" + ONE[10:], "torn_tail"),
+        (ONE[:6] + b"\x7f\xff\xff\xff" + ONE[10:], "damage"),
         (ONE[:6] + b"\xff\xff\xff\xff" + ONE[10:], "malformed"),
     ],
 )
