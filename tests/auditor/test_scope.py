@@ -116,7 +116,8 @@ def test_a_leader_whose_own_log_begins_after_its_reign_keeps_the_verdict_open(tm
     assert (report.verdict, report.coverage.scope.begun_late) == ("unknown", (1,))
     assert "Logs of other brokers show that broker 1 led before its own logs begin" in _all_words(report)
     part = dumps_at_hand.audited(lost, partial=True)
-    assert first_line(part).startswith("CLEAN  without all request logs, without the beginning of the logs of broker 1: ")
+    scope = "without all request logs, without the beginning of the logs of broker 1"
+    assert first_line(part).startswith(f"CLEAN  {scope}: ")
 
 
 def test_an_emptied_log_is_a_log_that_is_not_here(dump: Path) -> None:

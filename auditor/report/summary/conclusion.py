@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from auditor.report.model import AuditReport, Coverage, PlacedHistory, Unbilled
@@ -15,7 +15,7 @@ from auditor.report.summary.perhaps import AtStake, at_stake, perhaps_lost
 from auditor.report.summary.totals import LossTotals, totals
 from auditor.report.summary.unseen import Unseen, unseen
 from auditor.report.unbilled import unbilled
-from rules.finding import Finding, Severity
+from rules.finding import Finding, Place, Severity, place_of
 from rules.words import counted, numbered
 
 SEVERITIES = ("critical", "high", "medium", "low")
@@ -30,6 +30,8 @@ class Summary:
     """Findings by severity, the gravest first; notes for information are not counted."""
     partitions: int
     """How many partitions the findings are about."""
+    partitions_elsewhere: int
+    """How many of these no disk here holds; others tell of them."""
     replicas: int
     """How many replicas they are about."""
     lost: LossTotals | None
@@ -63,6 +65,7 @@ def summary(report: AuditReport) -> Summary:
         counts=tuple((label, labels.count(label)) for label in SEVERITIES if label in labels),
         partitions=len({(finding.cluster_id, finding.topic, finding.partition) for finding in told}),
         replicas=len(_replicas(report, told)),
+        partitions_elsewhere=len(_without_replica(report, told)),
         lost=totals(report.histories),
         at_stake=at_stake(report),
         perhaps=folded(perhaps_lost(report)),
@@ -84,10 +87,16 @@ def _replicas(report: AuditReport, told: list[Finding]) -> set[tuple[str | None,
     return {(f.cluster_id, f.topic, f.partition, broker) for f in told for broker in f.brokers} & held
 
 
+def _without_replica(report: AuditReport, told: Iterable[Finding]) -> set[Place]:
+    """The partitions that findings are about and of which others than disks tell, where disks are here."""
+    held = {place_of(placed) for placed in report.replicas}
+    return {place_of(finding) for finding in told} - held if held else set()
+
+
 def extent(report: AuditReport, told: Summary) -> str:
     """Of all that was seen, how much the findings are about; all of it where there are none."""
     replicas = counted(report.coverage.replicas_seen, "replica")
-    partitions = counted(report.coverage.partitions, "partition")
+    partitions = counted(report.coverage.partitions + told.partitions_elsewhere, "partition")
     if not told.partitions:
         return f"{replicas} of {partitions}"
     own = [f"{told.replicas} of {replicas}"] if told.replicas else []
