@@ -12,7 +12,7 @@ from auditor.report.named_places import named_places, told_places
 from auditor.report.plain import plain
 from auditor.report.sheet import Sheet
 from auditor.report.summary import Action, LossTotals, LostRange, Summary
-from auditor.report.summary.action import GOING, gates_in_brief
+from auditor.report.summary.action import GOING, LONG, gates_in_brief
 from auditor.report.summary.conclusion import doubts, extent, read_of
 from auditor.report.summary.incidents import causes
 from auditor.report.summary.perhaps import perhaps_words
@@ -41,11 +41,11 @@ def screen(report: AuditReport, told: Summary, page: Sheet, *, quiet: bool, verb
     """The lines."""
     headline = list(_headline(report, told, page))
     actions = told.actions if verbose else gates_in_brief(told.actions)
-    ranges = EVERY_LINE if verbose else RANGES_SHOWN
+    ranges, room = (EVERY_LINE, EVERY_LINE) if verbose else (RANGES_SHOWN, LONG)
     parts: dict[str, list[tuple[str, str]]] = {
         "LOST": [(PERHAPS if words.startswith(PERHAPS) else "", words) for words in lost_words(told)],
         "WHY": [("", _why(*cause)) for cause in causes(told.incidents)],
-        "DO NOW": [(action.kind, action.told(AIMS_SHOWN, ranges)) for action in actions if not action.is_gate],
+        "DO NOW": [(action.kind, action.told(AIMS_SHOWN, ranges, room)) for action in actions if not action.is_gate],
         "GO?": [(_urgency(action), action.told(AIMS_SHOWN)) for action in actions if action.is_gate],
         "NOT SEEN": [] if quiet else [("", each.words) for each in told.unseen],
     }

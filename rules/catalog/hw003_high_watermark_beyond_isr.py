@@ -25,9 +25,6 @@ def high_watermark_beyond_isr(evidence: PartitionEvidence) -> Iterator[Violation
     only likely where another witness's clock, whose offset is an estimate, places a change of the ISR. What a leader wrote
     into its checkpoint at an orderly stop is held against it as its answers are.
 
-    Whoever joins the ISR within an epoch counts once it has asked for all that its leader had answered by then. The line of
-    an ISR alone proves no more: times of its file may be wrong.
-
     Since 3.7 it rests while the ISR is below `min.insync.replicas`, or below the assignment where that is smaller
     (KAFKA-15583). It is held to that where the release, the setting and the assignment are told for the whole reign.
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rules.history.moments import Moment, gives_role, is_metadata, ordered
+from rules.history.rotated import FileOrder, log_of
 from rules.history.statements import Fetched, Inquiry, LogCut, PartitionState, Role, RoleTaken
 from rules.history.turns import roles_fall_back
 
@@ -137,19 +138,32 @@ def _proposing(own: Sequence[Role], record: PartitionState) -> Iterator[Role]:
 def _first_roles(told: Iterable[Moment], decided: _Decided) -> First:
     """The lines in which brokers took roles that they had surely not taken before: a restart takes a role again.
 
-    The line tells the older epoch in which its broker was until then. Or the controllers' record shows that the broker
-    was in sync when the epoch began. What is before the line in its log tells nothing: a file between may be missing.
+    The line tells the older epoch in which its broker was until then. Or the line's file shows an older role before it:
+    between two files one may be missing. Or the controllers' record shows that the broker was in sync when the epoch
+    began: it takes its role of that state once, since a restart makes another state.
     """
+    logs: dict[tuple[str, str], list[RoleTaken]] = {}
+    for m in told:
+        if isinstance(m, RoleTaken):
+            logs.setdefault((m.clock, log_of(m.span.source)), []).append(m)
     found: dict[tuple[str, int], RoleTaken] = {}
-    for line in (m for m in told if isinstance(m, RoleTaken)):
-        if line.epoch is not None and not line.doubtful and (_follows_an_older(line) or decided.takes_once(line)):
-            found.setdefault((line.clock, line.epoch), line)
+    for lines in logs.values():
+        before, files = None, FileOrder((m.span.source, m.time) for m in lines)
+        for line in sorted(lines, key=lambda m: (files.place(m.span.source), m.span.start)):
+            if line.epoch is None or line.doubtful:
+                before = None
+                continue
+            if decided.takes_once(line) or _follows_an_older(line, before):
+                found.setdefault((line.clock, line.epoch), line)
+            before = line
     return found
 
 
-def _follows_an_older(line: RoleTaken) -> bool:
-    """Whether a broker was in an older epoch until it took a role, by the line's own word."""
-    return line.former is not None and line.epoch is not None and line.former < line.epoch
+def _follows_an_older(line: RoleTaken, before: RoleTaken | None) -> bool:
+    """Whether a broker was in an older epoch until it took a role, by the line or by the one before it in its file."""
+    if line.former is not None:
+        return line.former < (line.epoch or 0)
+    return before is not None and before.span.source == line.span.source and (before.epoch or 0) < (line.epoch or 0)
 
 
 def _asked(told: Iterable[Moment], first: First) -> Iterator[Precedence]:

@@ -21,6 +21,7 @@ from rules.loss.held_on import held_on, passed_over
 from rules.loss.last_answers import sent_again
 from rules.loss.later import Later, latest_epoch
 from rules.loss.unsettled import FIRST, Shown, Unsettled, of_answers, them
+from rules.words import it_or_them
 
 NAMED: Final = 2
 """Acknowledged offsets that are named one by one."""
@@ -202,7 +203,7 @@ def _gone(
             "acks": asked_for(answers),
             "successor": following.broker,
             "next_epoch": following.epoch,
-            "instead": _instead(evidence, following, first) + _LATE[late],
+            "instead": _instead(evidence, following, first, it_or_them(end - first if ended else 2)) + _LATE[late],
             "answers": times_told(answers),
             "clock": following.clock,
             "time": following.time,
@@ -230,14 +231,14 @@ def _more(answers: Sequence[Produced], lowest: int | None, *, ended: bool, with_
     return told + ("" if lowest is None else f", and perhaps more from {lowest} on")
 
 
-def _instead(evidence: PartitionEvidence, following: RoleTaken, first: int) -> str:
+def _instead(evidence: PartitionEvidence, following: RoleTaken, first: int, them: str) -> str:
     """What is there in their place; where the opening does not show that they are gone, whose records are."""
     if (following.offset or 0) > first:
         leading = evidence.leader_at_the_end
         held = None if leading is None else epoch_held(leading, first)
         return f"a record of epoch {held} is at offset {first} now"
     who = "its leader" if following.broker is None else f"broker {following.broker}"
-    ended = f"with a log that ended at {following.offset}, and so without them"
+    ended = f"with a log that ended at {following.offset}, and so without {them}"
     return f"{who} then became leader in epoch {following.epoch} {ended}"
 
 

@@ -46,7 +46,7 @@ Lines about the topic as a whole and about consumer groups are in `rules.sketch.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -135,9 +135,16 @@ def read_sketch(text: str) -> Sketch:
         copied_live=live,
         chronicle=Chronicle(in_terms(moments)),
         settings=settings_of(settings),
+        steady=_never_set(moments),
         brokers_in_dump=len({replica.broker for replica in replicas}),
     )
     return Sketch(evidence=with_drawn_keys(of_topic.told(evidence)), leader=leader)
+
+
+def _never_set(moments: Sequence[Moment]) -> dict[str, list[tuple[int, int]]]:
+    """A drawing tells all that happened: between its statements nobody sets a clock."""
+    times = [time for moment in moments for time in (moment.time, moment.last_time) if time is not None]
+    return {moment.clock: [(min(times), max(times))] for moment in moments} if times else {}
 
 
 def _version(line: str) -> BrokerVersion:

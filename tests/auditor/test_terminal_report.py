@@ -40,7 +40,7 @@ def test_the_first_line_is_the_verdict_with_its_coverage(case: Path) -> None:
     first = " ".join(" ".join(lines_of(report)[:3]).split())
     assert first.startswith(report.verdict.upper())
     assert f"{report.coverage.replicas_seen} replica" in first
-    assert f"{report.coverage.partitions} partition" in first
+    assert f"{report.coverage.partitions + summary(report).partitions_elsewhere} partition" in first
     assert "% of" in first
 
 

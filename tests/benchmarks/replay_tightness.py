@@ -45,8 +45,7 @@ def line(name: str, replays: Sequence[Replay]) -> str:
 HEAD: Final = """# How tight the replay is
 
 The recordings under `sample_logs/` hold high watermarks that leaders told followers and consumers. The replay says of
-each what it must have been. It looks at what was told only for when a replica can have joined an ISR, which loosens a
-bound and closes none. All that were told lie between the bounds.
+each what it must have been, without looking at any that anybody told. All that were told lie between the bounds.
 Bounded are those of which the evidence sets both sides, exact those of which both are the same offset; widths are in
 offsets. `python -m tests.benchmarks.replay_tightness --markdown` writes this page, and a test holds it.
 

@@ -12,6 +12,8 @@ from rules.words import counted, numbered
 
 Kind = Literal["no-go", "copy", "unknown", "act", "go"]
 NAMED: Final = 8
+LONG: Final = 80
+"""Characters of ranges before what is to be done there; beyond so many the partitions are named instead."""
 PLACE_OF_NAMES: Final = "{names}"
 GOING: Final = {"go": "GO: ", "no-go": "NO-GO: ", "unknown": "UNKNOWN: "}
 
@@ -90,11 +92,14 @@ class Action:
         head, stop, _ = self.words.partition(". ")
         return replace(self, words=f"{head}." if stop else self.words)
 
-    def told(self, most: int, ranges: int = 0) -> str:
-        """The same with its place; of many partitions so many are named, and so many ranges, if those are more."""
+    def told(self, most: int, ranges: int = 0, room: int = LONG) -> str:
+        """The same with its place; of many partitions so many are named, and so many ranges, if those are more.
+
+        Ranges that take more than the room are not named one by one.
+        """
         aims = [aim.words for aim in self.aims]
         where = ", ".join(aims)
-        if len(aims) > max(most, ranges):
+        if len(aims) > max(most, ranges) or (aims[1:] and len(where) > room):
             places = [aim.place for aim in self.aims]
             many = f" ({counted(len(aims), 'range')})" if len(aims) > len(set(places)) else ""
             where = f"{named_places(places, most)}{many}"

@@ -17,7 +17,6 @@ from rules.history.rotated import log_of
 from rules.history.statements import Role
 from rules.replay.leads.by_clock_and_epoch import LED, Statements
 from rules.replay.leads.served_leads import ServedLead
-from rules.replay.leads.taken_in import once_reached
 from rules.replay.leads.told_isr import InForce
 
 BEFORE_ALL: Final = -(1 << 62)
@@ -70,7 +69,7 @@ def isr_history(lead: ServedLead, statements: Statements, clocks: Clocks) -> Isr
         merged.sort(key=lambda s: (_time(s) or 0, s.partition_epoch or 0))
     if _lost(merged, statements.first_states.get(lead.epochs[-1] + 1)):
         return IsrHistory(statements=())
-    merged = once_reached(_confirmed(merged), lead.rows)
+    merged = _confirmed(merged)
     if merged and _opens(merged[0], lead, statements):
         merged[0] = replace(merged[0], earliest=None, latest=BEFORE_ALL)
         estimated = len(merged) > 1 and any(s.moment.clock != lead.clock for s in told)

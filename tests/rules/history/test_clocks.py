@@ -158,17 +158,6 @@ def test_a_log_without_a_file_amid_it_bounds_nothing_falsely(case: str) -> None:
                 assert [found for found in precedences(rest) if found.later < found.earlier] == []
 
 
-@pytest.mark.parametrize("case", ["acks_one_lost"])
-def test_a_log_in_several_files_tells_the_same_causes(case: str) -> None:
-    for evidence in partitions(case):
-        for cut in {m.span.start for m in evidence.moments if isinstance(m, RoleTaken)}:
-            apart = [
-                replace(m, span=replace(m.span, source=f"{m.span.source}.1")) if m.span.start < cut else m
-                for m in evidence.moments
-            ]
-            assert [*precedences(apart)] == [*precedences(evidence.moments)]
-
-
 def moved(moments: Sequence[Moment], clock: str, by: int) -> list[Moment]:
     late = [replace(m, **{name: at + by for name, at in times_of(m).items()}) for m in moments]
     return [other if m.clock == clock else m for m, other in zip(moments, late, strict=True)]
