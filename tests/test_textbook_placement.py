@@ -55,7 +55,7 @@ def test_partitioners(tmp_path: Path) -> None:
     hashed = Topic(tmp_path / "key", 3)
     hashed.write(KEYS, by("murmur2", 3))
     assert hashed.judged() == ([], [])
-    held = next(one for one in hashed.logs[murmur2(b"user-7") % 3] if b"user-7\x02v" in one.content)
+    held = next(one for one in hashed.logs[murmur2(b"user-7") % 3] if b"\x0cuser-7\x02" in one.content)
     assert held.end == held.base + 1
     times = [*accumulate(gaps(1, 900))]
     orders: dict[str, Callable[[Producer, int], int]] = {
