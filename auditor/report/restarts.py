@@ -7,6 +7,7 @@ from typing import Final
 
 from auditor.report.model import Going, PlacedAdvice, starts
 from auditor.report.named_places import named_places
+from rules.finding import place_of
 
 SHOWN: Final = 3
 WORDS: Final[Mapping[Going, str]] = {"no-go": "NO-GO", "unknown": "UNKNOWN", "go": "GO"}
@@ -25,7 +26,7 @@ def _of_cluster(told: Sequence[PlacedAdvice]) -> Iterator[str]:
     known = starts([placed.advice for placed in told])
     for action, going in sorted(known.items(), key=lambda each: (tuple(WORDS).index(each[1]), each[0])):
         own = [
-            (placed.cluster_id, placed.topic, placed.partition)
+            place_of(placed)
             for placed in told
             if any(gate.action == action and gate.going == going for gate in placed.advice.gates)
         ]

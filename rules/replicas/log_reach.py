@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from rules.chronicle.chronicle import Chronicle
 from rules.chronicle.stories import NO_STORY
-from rules.history.moments import gives_role
+from rules.history.statements import Role
 from rules.replicas.led_last import stop_untold
 from rules.replicas.replica import Replica
 from rules.settings import Settings
@@ -50,12 +50,12 @@ def _begun_late(replicas: Sequence[Replica], chronicle: Chronicle) -> Iterator[i
     """
     first: dict[int, int] = {}
     shown: dict[int, int] = {}
-    for moment in chronicle.moments:
-        if not gives_role(moment) or moment.epoch is None or moment.witness is None:
+    for role, epoch in _roles(chronicle):
+        if role.witness is None:
             continue
-        first[moment.witness] = min(moment.epoch, first.get(moment.witness, moment.epoch))
-        if moment.leader is not None and moment.leader != moment.witness:
-            shown[moment.leader] = min(moment.epoch, shown.get(moment.leader, moment.epoch))
+        first[role.witness] = min(epoch, first.get(role.witness, epoch))
+        if role.leader is not None and role.leader != role.witness:
+            shown[role.leader] = min(epoch, shown.get(role.leader, epoch))
     for broker in _brokers(replicas):
         if broker in shown and shown[broker] < first.get(broker, shown[broker] + 1):
             yield broker
@@ -63,10 +63,16 @@ def _begun_late(replicas: Sequence[Replica], chronicle: Chronicle) -> Iterator[i
 
 def _records_before(replicas: Sequence[Replica], chronicle: Chronicle) -> bool:
     held = [replica for replica in replicas if replica.log_end_offset > replica.log_start_offset]
-    told = [moment.epoch for moment in chronicle.moments if gives_role(moment) and moment.epoch is not None]
-    if not told:
+    oldest = min((epoch for _, epoch in _roles(chronicle)), default=None)
+    if oldest is None:
         return bool(held)
-    return any(chain[0].epoch < min(told) for replica in held if (chain := replica.loaded_chain))
+    return any(chain[0].epoch < oldest for replica in held if (chain := replica.loaded_chain))
+
+
+def _roles(chronicle: Chronicle) -> Iterator[tuple[Role, int]]:
+    """Every role that a broker's own log tells, with its epoch."""
+    told = (role for story in chronicle.stories.values() for _, role in story.roles)
+    return ((role, role.epoch) for role in told if role.epoch is not None)
 
 
 def _brokers(replicas: Sequence[Replica]) -> list[int]:

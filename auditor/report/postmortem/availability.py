@@ -20,6 +20,7 @@ from auditor.report.availability import (
 from auditor.report.markdown import code, text
 from auditor.report.model import AuditReport, Availability, PlacedAvailability, StateRow
 from auditor.report.postmortem.parts import SHOWN, capped, place, places, shortened
+from rules.finding import place_of
 from rules.words import counted
 
 TABLES_SHOWN: Final = 2
@@ -95,8 +96,8 @@ def prevention(report: AuditReport) -> Iterator[str]:
 
 def _concerned(report: AuditReport) -> list[PlacedAvailability]:
     """Accounts of partitions in which something grave was found."""
-    grave = {(h.cluster_id, h.topic, h.partition) for h in report.histories if h.milestones or h.losses}
-    return [a for a in report.availability if (a.cluster_id, a.topic, a.partition) in grave]
+    grave = {place_of(h) for h in report.histories if h.milestones or h.losses}
+    return [a for a in report.availability if place_of(a) in grave]
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -81,7 +81,7 @@ def _of_whole_brokers(told: Sequence[PlacedAdvice]) -> Iterator[PlacedAdvice]:
 def _gates(placed: PlacedAdvice, report: AuditReport) -> Iterator[Action]:
     """Restarts, elections and changes of versions; copies that stand beside them are not named again."""
     aim = Aim(cluster_id=placed.cluster_id, topic=placed.topic, partition=placed.partition)
-    own = [h for h in report.histories if (h.cluster_id, h.topic, h.partition) == aim.place]
+    own = [h for h in report.histories if place_of(h) == aim.place]
     copied = {s.path for h in own for loss in h.losses if loss.matters and not loss.restored for s in loss.survivors}
     for gate in told_gates(placed.advice):
         paths = gate.first.removeprefix("copy ").split(", ")
