@@ -210,13 +210,16 @@ def line_of(call: FetchCall) -> typed.FetchLine:
     )
     state = None if call.replica_epoch is None else typed.ReplicaState(replica, call.replica_epoch)
     request = typed.FetchAsked(
-        replica, state, least, session, epoch,
-        topics=[typed.AskedTopic(asked.key.topic, asked.key.topic_id, [_asked_of(asked)]) for asked in call.asked],
+        replica, least, session, epoch, replicaState=state,
+        topics=[typed.AskedTopic(asked.key.topic, [_asked_of(asked)], asked.key.topic_id) for asked in call.asked],
         forgottenTopicsData=[
             typed.ForgottenTopic(key.topic, key.topic_id, [key.partition]) for key in call.forgotten
         ],
     )  # fmt: skip
-    topics = [typed.AnsweredTopic(*answered.key[:2], [_answered_of(answered)]) for answered in call.answered]
+    topics = [
+        typed.AnsweredTopic(answered.key.topic, topicId=answered.key.topic_id, partitions=[_answered_of(answered)])
+        for answered in call.answered
+    ]
     response = typed.FetchAnswered(_number(call.session_error), _number(call.answer_session_id), topics)
     return typed.FetchLine(
         call.endpoint, *(typed.UNKNOWN if time is None else time / 1000 for time in call.times),
@@ -226,14 +229,15 @@ def line_of(call: FetchCall) -> typed.FetchLine:
 
 
 def _asked_of(partition: AskedPartition) -> typed.FetchPartition:
-    return typed.FetchPartition(partition.key.partition, *map(_number, partition[1:]))
+    offset, last_epoch, leader_epoch, *others = map(_number, partition[1:])
+    return typed.FetchPartition(partition.key.partition, leader_epoch, offset, last_epoch, *others)
 
 
 def _answered_of(partition: AnsweredPartition) -> typed.FetchedPartition:
     error, watermark, stable, start, size, epoch, end, leader, leader_epoch = map(_number, partition[1:])
     return typed.FetchedPartition(
-        partition.key.partition, error, watermark, stable, start, typed.Diverging(epoch, end),
-        typed.Leader(leader, leader_epoch), size,
+        partition.key.partition, error, watermark, stable, start, size, typed.Diverging(epoch, end),
+        typed.Leader(leader, leader_epoch),
     )  # fmt: skip
 
 

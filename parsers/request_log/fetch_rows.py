@@ -42,8 +42,8 @@ from parsers.request_log.typed import NULL
 
 _TOGETHER: Final = 1 << 17
 """Rows of resting partitions that are made at once."""
-_AS_BEFORE: Final = [ANSWERED.index(name) for name in ("high_watermark", "leader_log_start_offset")]
-_NONE: Final = [ANSWERED.index(name) for name in ("error_code", "records_size")]
+_AS_BEFORE: Final = ("high_watermark", "leader_log_start_offset")
+_NONE: Final = ("error_code", "records_size")
 
 
 def fold(
@@ -105,16 +105,18 @@ def _named(calls: Calls, touched: Touched, kept: Kept, known: Known, words: Word
 def _columns(part: RowsToBe, words: Words) -> dict[str, Integers]:
     order = np.argsort(part.line * (RESTING << 1) + part.order, kind="stable")
     part = RowsToBe(*(column[order] for column in part))
-    asked, answered = words.asked[part.asked].T, words.answered[part.answered]
+    asked = {name: words.asked[:, number][part.asked] for number, name in enumerate(ASKED)}
     # An answer that leaves a partition out says: no error, no records, watermark and log start as before.
-    unsaid = np.flatnonzero(part.flags & UNCHANGED)
-    known = part.flags[unsaid] & ANSWER_IMPLIED != 0
-    implied = np.full((len(unsaid), len(ANSWERED)), NULL)
-    implied[:, _AS_BEFORE] = np.where(known[:, None], answered[unsaid][:, _AS_BEFORE], NULL)
-    implied[:, _NONE] = np.where(known[:, None], 0, NULL)
-    answered[unsaid] = implied
+    unsaid = part.flags & UNCHANGED != 0
+    known = part.flags & ANSWER_IMPLIED != 0
+    said, as_before = np.where(unsaid, -1, part.answered), np.where(unsaid & ~known, -1, part.answered)
+    answered = {
+        name: words.answered[:, number][as_before if name in _AS_BEFORE else said]
+        for number, name in enumerate(ANSWERED)
+    }
+    for name in _NONE:
+        answered[name][unsaid & known] = 0
     return {
         "line": part.line, "last": part.last, "times": part.times, "waits": part.waits, "key": part.key,
-        "flags": part.flags,
-        **dict(zip(ASKED, asked, strict=True)), **dict(zip(ANSWERED, answered.T, strict=True)),
+        "flags": part.flags, **asked, **answered,
     }  # fmt: skip

@@ -1,5 +1,7 @@
 """FETCH and PRODUCE lines as structs that msgspec fills: the fields that are read, in every version that has them.
 
+Fields stand in the order in which Kafka writes them, since that is where they are sought first.
+
 What a release adds is passed over, what it lacks is null. A line that fits none of this is read by the grammar instead,
 which says why it is refused.
 """
@@ -67,9 +69,9 @@ class FetchPartition(Struct, gc=False):
     """A partition named in a fetch request."""
 
     partition: Index
+    currentLeaderEpoch: I32 = NULL
     fetchOffset: I64 = NULL
     lastFetchedEpoch: I32 = NULL
-    currentLeaderEpoch: I32 = NULL
     logStartOffset: I64 = NULL
     highWatermark: I64 = NULL
 
@@ -78,8 +80,8 @@ class AskedTopic(Struct, gc=False):
     """Its topic, by name or by id."""
 
     topic: str = ""
-    topicId: str = ""
     partitions: Sequence[FetchPartition] = ()
+    topicId: str = ""
 
 
 class ForgottenTopic(Struct, gc=False):
@@ -101,13 +103,13 @@ class FetchAsked(Struct, gc=False):
     """A fetch request."""
 
     replicaId: I32 = NULL
-    replicaState: ReplicaState | None = None
     minBytes: I32 = NULL
     sessionId: I32 = NULL
     sessionEpoch: I32 = NULL
-    epoch: I32 = NULL
     topics: Sequence[AskedTopic] = ()
     forgottenTopicsData: Sequence[ForgottenTopic] | UnsetType = UNSET
+    replicaState: ReplicaState | None = None
+    epoch: I32 = NULL
     forgettenTopicsData: Sequence[ForgottenTopic] = ()
 
 
@@ -136,9 +138,9 @@ class FetchedPartition(Struct, gc=False):
     highWatermark: I64 = NULL
     lastStableOffset: I64 = NULL
     logStartOffset: I64 = NULL
+    recordsSizeInBytes: I64 = NULL
     divergingEpoch: Diverging = UNDIVERGED
     currentLeader: Leader = UNLED
-    recordsSizeInBytes: I64 = NULL
     records: Odd | UnsetType = UNSET
     recordSet: Odd | UnsetType = UNSET
     recordSetSizeInBytes: Odd | UnsetType = UNSET
@@ -153,9 +155,9 @@ class OldFetchedPartition(Struct, gc=False):
     highWatermark: I64 = NULL
     lastStableOffset: I64 = NULL
     logStartOffset: I64 = NULL
+    recordsSizeInBytes: I64 = field(default=NULL, name="recordSetSizeInBytes")
     divergingEpoch: Diverging = UNDIVERGED
     currentLeader: Leader = UNLED
-    recordsSizeInBytes: I64 = field(default=NULL, name="recordSetSizeInBytes")
     records: Odd | UnsetType = UNSET
     recordSet: Odd | UnsetType = UNSET
     size: Odd | UnsetType = field(default=UNSET, name="recordsSizeInBytes")
@@ -167,9 +169,9 @@ class AnsweredTopic(Struct, gc=False):
     """Its topic."""
 
     topic: str = ""
+    partitionResponses: Sequence[OldFetchedPartition] = ()
     topicId: str = ""
     partitions: Sequence[FetchedPartition] | UnsetType = UNSET
-    partitionResponses: Sequence[OldFetchedPartition] = ()
 
 
 class FetchAnswered(Struct, gc=False):
