@@ -84,15 +84,14 @@ class Lives:
         """What fetches do, one after the other; and the moment at which the first of them begins."""
         began, opened, full = self._line * MOMENTS, self.open.get, Base.FULL
         lives, doubted, based, gaps = steps = Steps([], [], {}, [])
-        for call in calls:
-            key, epoch, error, answer, answered = call
+        for key, epoch, error, answer, answered in calls:
             life = opened(key)
             # Nearly all fetches follow one another.
             if life is not None and 0 < epoch == life.next_epoch < LAST_EPOCH and not error and answer and answered:
                 life.next_epoch = epoch + 1
             else:
                 line = len(lives)
-                life = self._step(call, (line, began + MOMENTS * line), gaps)
+                life = self._step((key, epoch, error, answer, answered), (line, began + MOMENTS * line), gaps)
             lives.append(life.number)
             doubted.append(life.doubted)
             if life.base is not full:
