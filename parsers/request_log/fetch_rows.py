@@ -38,7 +38,6 @@ from parsers.request_log.known import (
 )
 from parsers.request_log.resting import ANSWERED_ONLY, RESTING, RowsToBe, resting, rests_of, turns_of
 from parsers.request_log.session_entries import Entries
-from parsers.request_log.typed import NULL
 
 _TOGETHER: Final = 1 << 17
 """Rows of resting partitions that are made at once."""
