@@ -12,9 +12,11 @@ from auditor.dumps import gather
 from auditor.exit_codes import ExitCode
 from auditor.outlet import deliver, require_one_of, require_writable
 from auditor.progress_bar import watched
-from auditor.report.advice import document, text
+from auditor.report.advice import text
+from auditor.report.advice_json import document
 from auditor.report.model import AuditReport, Gate, PlacedAdvice
 from auditor.report.summary.perhaps import beside_the_advice, perhaps_lost
+from auditor.report.summary.totals import totals
 from auditor.report.unbilled import unbilled
 
 
@@ -25,17 +27,26 @@ def run_advise(dumps: Sequence[Path], config: AuditConfig) -> ExitCode:
         require_writable(config, gather(here.folders, here.archives))
         with watched(quiet=config.quiet) as progress:
             report = audit(here.folders, config, progress)
-    render = document if config.shown_format == "json" else text
-    words = render(
-        report.advice,
-        verdict=report.verdict,
-        interrupted=report.interrupted,
-        absent=report.coverage.absent_logs,
-        untold=report.untold,
-        perhaps=tuple(beside_the_advice(report)),
-    )
-    deliver(words, config)
+    deliver(_words(report, as_json=config.shown_format == "json"), config)
     return _code(report)
+
+
+def _words(report: AuditReport, *, as_json: bool) -> str:
+    absent, untold, perhaps = report.coverage.absent_logs, report.untold, tuple(beside_the_advice(report))
+    verdict, interrupted = report.verdict, report.interrupted
+    if as_json:
+        return document(
+            report.advice, verdict=verdict, interrupted=interrupted, absent=absent, untold=untold, perhaps=perhaps
+        )
+    return text(
+        report.advice,
+        verdict=verdict,
+        interrupted=interrupted,
+        absent=absent,
+        untold=untold,
+        perhaps=perhaps,
+        lost=totals(report.histories),
+    )
 
 
 def _code(report: AuditReport) -> ExitCode:

@@ -190,6 +190,8 @@ class Bearing:
     """Whether it is a cause of its own that may have worked on logs that had parted before."""
     calls_for: str = ""
     """What a person has to do about it."""
+    where_open: str = ""
+    """What a person has to do where it is only possible; empty where that is the same."""
     copies_again: bool = False
     """Whether that gives its replica up for a new copy: not where no other copy is whole (the fact `whole`)."""
     to_write_again: bool = False
@@ -207,12 +209,16 @@ class Bearing:
 
     def asked_of(self, finding: Finding) -> str:
         """What a person has to do about a finding."""
-        return NO_WHOLE_COPY if self.copies_again and not finding.values().get("whole", True) else self.calls_for
+        if self.copies_again and not finding.values().get("whole", True):
+            return NO_WHOLE_COPY
+        return self.where_open if self.where_open and finding.confidence == "possible" else self.calls_for
 
 
+PLACE_OF_NAMES: Final = "{names}"
+"""Where in words names come to stand that only the place of a finding tells, such as folders."""
 COPY_AGAIN: Final = (
     "First let a broker with a good copy lead: followers of an empty leader drop their logs. Then stop this broker,"
-    " move the replica's folder away, and start it. It copies the log again."
+    f" move its folder ({PLACE_OF_NAMES}) away, and start it. It copies the log again."
 )
 NO_WHOLE_COPY: Final = "Delete nothing and move nothing away. No other copy here is whole, and a new one lacks more."
 
@@ -250,7 +256,7 @@ def sentences(words: str) -> str:
 
 def question_told(reason: str, missing: str) -> str:
     """An open question and what would decide it, as sentences, whether or not the reason ends as one."""
-    return f"{reason.removesuffix('.')}. Add {missing.removesuffix('.')}."
+    return f"{reason.removesuffix('.')}. To decide it, add {missing.removesuffix('.')}."
 
 
 def with_last_offsets(words: str) -> str:

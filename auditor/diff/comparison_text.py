@@ -106,7 +106,7 @@ def _seen(found: Comparison) -> list[list[str]]:
     sides = (found.before, found.after)
     rows = [
         ["findings", *(_weighed(side) for side in sides)],
-        ["open questions", *(str(_open(side)) for side in sides)],
+        ["questions that leave the verdict open", *(str(_open(side)) for side in sides)],
         ["partitions", *(str(side.counts["partitions"]) for side in sides)],
         ["replicas", *(str(side.counts["replicasSeen"]) for side in sides)],
         ["replicas missing", *(str(side.counts["replicasMissing"]) for side in sides)],

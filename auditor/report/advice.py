@@ -1,16 +1,12 @@
-"""Advice as text for a person at three in the morning, and as JSON; nothing in it is run by anybody but the reader."""
+"""Advice as text for a person at three in the morning; nothing in it is run by anybody but the reader."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from msgspec import to_builtins
-
-from auditor.report.advice_files import commands, election, going, may_follow, reassignment
+from auditor.report.advice_files import commands, going
 from auditor.report.bill import sentence
-from auditor.report.json import camel
 from auditor.report.model import (
     AbsentLogs,
     Advice,
@@ -25,16 +21,16 @@ from auditor.report.model import (
     gate_words,
     told_gates,
 )
-from auditor.report.named_places import PLACES_TOLD, listed, told_places
+from auditor.report.named_places import told_places
 from auditor.report.plain import plain
 from auditor.report.restarts import WORDS, restarts
 from auditor.report.sheet import Sheet
+from auditor.report.summary.totals import LossTotals
 from auditor.report.unbilled import sentence as in_words
 from auditor.report.worths import at_least_and_most
 from rules.finding import capital, offsets_told, question_told
 from rules.words import counted, numbered, of_epoch
 
-SCHEMA_VERSION: Final = 1
 SHOWN: Final = 200
 PATHS: Final = 8
 PAGE: Final = Sheet(columns=100, colour=False)
@@ -55,23 +51,33 @@ def text(
     absent: Sequence[AbsentLogs] = (),
     untold: Sequence[UndecidedLine] = (),
     perhaps: Sequence[str] = (),
+    lost: LossTotals | None = None,
 ) -> str:
     """The advice on every partition, one after the other."""
     unread = "".join(f"{line}\n" for line in (*_open(verdict, perhaps), *_unread(absent, untold)))
     if interrupted:
         told = "Interrupted. This is the advice on what had been judged by then. Other partitions may need it too.\n\n"
-        rest = text(advice, verdict=verdict, absent=absent, untold=untold, perhaps=perhaps) if advice else unread
-        return told + rest
+        rest = text(advice, verdict=verdict, absent=absent, untold=untold, perhaps=perhaps, lost=lost)
+        return told + (rest if advice else unread)
     if not advice and (untold or perhaps):
         return unread
     if not advice:
         return f"Nothing to decide: no loss, no cut that is owed, and no grave finding is known.\n{unread}"
-    lines = [*map(plain, restarts(advice)), *(line for placed in advice[:SHOWN] for line in (*_partition(placed), ""))]
+    each = (line for placed in advice[:SHOWN] for line in (*_partition(placed), ""))
+    lines = [*_in_all(lost), *map(plain, restarts(advice)), *each]
     if len(advice) > SHOWN:
         more = counted(len(advice) - SHOWN, "more partition")
         lines.append(f"… and {more}; ask for one with --topic and --partition")
     lines.append("This advice knows only the brokers in this dump. Add the disks of all others that may hold more.")
     return "".join(f"{line}\n" for line in lines) + unread
+
+
+def _in_all(lost: LossTotals | None) -> Iterator[str]:
+    """What was lost by all that the audit read, where that is more than one range."""
+    if lost is not None and len(lost.ranges) > 1:
+        where = counted(lost.partitions, "partition")
+        yield from _said(f"LOST in all: {lost.amount}, {lost.worth}, in {where}. {lost.copies}", 0)
+        yield ""
 
 
 def _open(verdict: str, perhaps: Sequence[str]) -> Iterator[str]:
@@ -89,36 +95,6 @@ def _unread(absent: Sequence[AbsentLogs], untold: Sequence[UndecidedLine]) -> It
         yield from _said(words, 0)
     for logs in absent:
         yield from _said(f"{logs.words}.", 0)
-
-
-def document(
-    advice: Sequence[PlacedAdvice],
-    *,
-    verdict: str = "findings",
-    interrupted: bool = False,
-    absent: Sequence[AbsentLogs] = (),
-    untold: Sequence[UndecidedLine] = (),
-    perhaps: Sequence[str] = (),
-) -> str:
-    """The same as one JSON document."""
-    told = {
-        "schemaVersion": SCHEMA_VERSION,
-        "verdict": verdict,
-        "interrupted": interrupted,
-        "absentLogs": [{"kinds": list(logs.kinds), "brokers": list(logs.brokers)} for logs in absent],
-        "untold": [
-            {
-                "reason": point.reason,
-                "missing": point.missing,
-                "partitions": point.partitions,
-                "places": listed(point.places[:PLACES_TOLD]),
-            }
-            for point in untold
-        ],
-        "perhapsLost": list(perhaps),
-        "partitions": [_document(placed) for placed in advice],
-    }
-    return json.dumps(told, indent=2, ensure_ascii=True) + "\n"
 
 
 def _partition(placed: PlacedAdvice) -> Iterator[str]:
@@ -147,7 +123,7 @@ def _partition(placed: PlacedAdvice) -> Iterator[str]:
         yield from _said(f"{WORDS[gate.going]:<9}{capital(gate_words(gate))}", 4, 9)
         if gate.first:
             yield from _said(f"First {gate.first}.", 13, 2)
-    if _settled(placed):
+    if settled(placed):
         why = f"Broker {advice.leading}, the last leader, has all that any copy here has."
         yield from _said(f"No election and no copy is needed. {why}", 2)
     else:
@@ -169,9 +145,9 @@ def _said(words: str, indent: int, hanging: int = 2) -> Iterator[str]:
     yield from PAGE.wrapped(words, indent, "", hanging)
 
 
-def _settled(placed: PlacedAdvice) -> bool:
+def settled(placed: PlacedAdvice) -> bool:
     """Whether a person has neither to elect nor to copy anything."""
-    return placed.advice.settled and not any(_fading(loss) for loss in placed.losses)
+    return placed.advice.settled and not any(fading(loss) for loss in placed.losses)
 
 
 def _candidates(advice: Advice) -> Iterator[str]:
@@ -232,17 +208,17 @@ def _stretch(stretch: Stretch) -> str:
 
 
 def _before(placed: PlacedAdvice) -> Iterator[str]:
-    fading = [copy for loss in placed.losses for copy in _fading(loss)]
-    if not placed.advice.doomed and not fading:
+    copied = [copy for loss in placed.losses for copy in fading(loss)]
+    if not placed.advice.doomed and not copied:
         return
     yield "  Before you restart anything"
     for doomed in placed.advice.doomed:
         yield from _doomed(doomed)
-    for copy in fading:
+    for copy in copied:
         what = f"{offsets_told(copy.start_offset, copy.end_offset)}{of_epoch(copy.epoch)}"
         yield from _said(f"broker {copy.broker}, {copy.kind}: {what}; copy now:", 4)
         yield plain(f"      {copy.path}")
-    if fading:
+    if copied:
         yield from _said(
             "A broker removes .deleted files as soon as it loads the log, and -delete folders after"
             " file.delete.delay.ms (60 seconds by default); a running one removes both after that time.",
@@ -264,33 +240,6 @@ def _brokers(brokers: Sequence[int]) -> str:
     return numbered("broker", brokers) if brokers else "nobody known"
 
 
-def _document(placed: PlacedAdvice) -> dict[str, object]:
-    told = _camel_keys(to_builtins(placed.advice))
-    files = [
-        {"broker": candidate.broker, "reassignment": reassignment(placed, candidate.broker)}
-        for candidate in placed.advice.candidates
-        if may_follow(placed.advice, candidate.broker)
-    ]
-    fading = [_camel_keys(to_builtins(copy)) for loss in placed.losses for copy in _fading(loss)]
-    return {
-        "clusterId": placed.cluster_id,
-        "topic": placed.topic,
-        "partition": placed.partition,
-        **(told if isinstance(told, dict) else {}),
-        "nothingToDo": _settled(placed),
-        "copyNow": fading,
-        "election": election(placed),
-        "reassignments": files,
-    }
-
-
-def _fading(loss: Loss) -> list[Survivor]:
+def fading(loss: Loss) -> list[Survivor]:
+    """Copies of lost records that will be gone before long."""
     return [copy for copy in loss.survivors if copy.kind in _FADING]
-
-
-def _camel_keys(value: object) -> object:
-    if isinstance(value, dict):
-        return {camel(str(key)): _camel_keys(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_camel_keys(inner) for inner in value]
-    return value

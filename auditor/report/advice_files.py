@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
-from auditor.report.model import Advice, Going, PlacedAdvice
-from rules.finding import offsets_told
+from auditor.report.advice_steps import after_election, before_election
+from auditor.report.model import Advice, Candidate, Going, PlacedAdvice
+from rules.finding import capital, offsets_told
 
 Json = dict[str, object]
 LEADER_ELECTION_SINCE: Final = (2, 4)
@@ -41,36 +42,48 @@ def reassignment(placed: PlacedAdvice, leader: int) -> Json:
 
 
 def commands(placed: PlacedAdvice) -> Iterator[str]:
-    """What would be typed, and the files; lines that are to be copied are never wrapped."""
-    best = placed.advice.candidates[0].broker if placed.advice.candidates else -1
-    if not may_follow(placed.advice, best):
+    """What would be done in its order, and the files; lines that are to be copied are never wrapped."""
+    best = next(iter(placed.advice.candidates), None)
+    if best is None or not may_follow(placed.advice, best.broker):
         if placed.advice.may_be_elected:
             yield "No command is given. Each election is a NO-GO, and nothing that could be done before is known."
         return
-    release = placed.advice.release
-    yield f"For your review; nothing was run. {_for(release)}"
-    if going(placed.advice, best) != "go":
-        kept = f", and only if broker {best} does not lead by itself" if best == placed.advice.leading else ""
-        yield f"Only after what is said above of its election is done{kept}:"
-    yield f"  put broker {best} first in the assignment:"
+    yield f"Step by step, for your review; nothing was run. {_for(placed.advice.release)}"
+    before, after = (steps(placed.advice, best) for steps in (before_election, after_election))
+    steps = [*((step,) for step in before), *_elected(placed, best), *((step,) for step in after)]
+    for number, (first, *others) in enumerate(steps, start=1):
+        yield f"  {number}. {first}"
+        yield from (f"     {line}" for line in others)
+
+
+def _elected(placed: PlacedAdvice, best: Candidate) -> Iterator[tuple[str, ...]]:
+    """The new order of the assignment, and the election itself, each with the lines that are to be typed for it."""
+    broker, release = best.broker, placed.advice.release
+    unless = f"If broker {broker} does not lead by itself: " if broker == placed.advice.leading else ""
     where = "--bootstrap-server HOST:PORT" if _since(release, REASSIGNS_BY_BROKERS_SINCE) else "--zookeeper HOST:PORT"
-    yield f"  kafka-reassign-partitions {where} --execute --reassignment-json-file reassignment.json"
-    yield f"    reassignment.json  {json.dumps(reassignment(placed, best))}"
-    yield from _election(placed, best)
+    yield (
+        capital(f"{unless}put broker {broker} first in the assignment."),
+        f"kafka-reassign-partitions {where} --execute --reassignment-json-file reassignment.json",
+        f"  reassignment.json  {json.dumps(reassignment(placed, broker))}",
+    )
+    file = f"  election.json  {json.dumps(election(placed))}"
+    yield capital(f"{unless}elect broker {broker}."), *_election(placed, best), file
 
 
 _TOOL: Final = "kafka-leader-election --bootstrap-server HOST:PORT"
 
 
-def _election(placed: PlacedAdvice, best: int) -> Iterator[str]:
-    yield f"  if broker {best} is in sync{_at_no_cost(placed)}:"
-    if _since(placed.advice.release, LEADER_ELECTION_SINCE):
-        yield f"  {_TOOL} --election-type preferred --path-to-json-file election.json"
-    else:
-        yield "  kafka-preferred-replica-election --zookeeper HOST:PORT --path-to-json-file election.json"
+def _election(placed: PlacedAdvice, best: Candidate) -> Iterator[str]:
+    since = _since(placed.advice.release, LEADER_ELECTION_SINCE)
+    outside = any(best.broker in gate.after_lead_of for gate in placed.advice.gates)
+    if not outside:
+        yield f"if broker {best.broker} is in sync{_at_no_cost(placed)}:"
+        if since:
+            yield f"{_TOOL} --election-type preferred --path-to-json-file election.json"
+        else:
+            yield "kafka-preferred-replica-election --zookeeper HOST:PORT --path-to-json-file election.json"
     if not placed.advice.sound:
-        yield from _unclean(placed)
-    yield f"    election.json      {json.dumps(election(placed))}"
+        yield from _unclean("it is outside the ISR" if outside else "if no in-sync replica runs", since=since)
 
 
 def _at_no_cost(placed: PlacedAdvice) -> str:
@@ -81,14 +94,14 @@ def _at_no_cost(placed: PlacedAdvice) -> str:
     return f", without more loss (no copy here holds {told})" if told else ", without loss"
 
 
-def _unclean(placed: PlacedAdvice) -> Iterator[str]:
-    if _since(placed.advice.release, LEADER_ELECTION_SINCE):
-        yield "  if no in-sync replica runs; this elects the first running broker of the assignment, not the best one:"
-        yield f"  {_TOOL} --election-type unclean --path-to-json-file election.json"
+def _unclean(when: str, *, since: bool) -> Iterator[str]:
+    if since:
+        yield f"{when}; this elects the first running broker of the assignment, not the best one:"
+        yield f"{_TOOL} --election-type unclean --path-to-json-file election.json"
     else:
-        yield "  if no in-sync replica runs: this release elects uncleanly only by the topic's setting"
-        yield "  unclean.leader.election.enable=true. It elects the first running broker of the assignment."
-        yield "  Set it back to false afterwards."
+        yield f"{when}: this release elects uncleanly only by the topic's setting"
+        yield "unclean.leader.election.enable=true. It elects the first running broker of the assignment."
+        yield "Set it back to false afterwards."
 
 
 def _since(release: tuple[int, ...], first: tuple[int, int]) -> bool:

@@ -232,7 +232,7 @@ def _group(group: GroupAtRisk, loss: Loss) -> str:
 
 def client_name(client_id: str | None) -> str:
     """A client in words."""
-    return f"client {quoted(client_id)}" if client_id else "a client without a name"
+    return f"client id {quoted(client_id)}" if client_id else "a client without a name"
 
 
 def _named(words: Sequence[str], count: int | None = None) -> str:

@@ -29,6 +29,8 @@ ROOMS: Final = {"LOST": 4, "WHY": 4, "DO NOW": 5, "GO?": 4, "NOT SEEN": 2}
 """Lines that a part has for sure; what others leave over is shared."""
 SHARING: Final = ("LOST", "GO?", "DO NOW", "WHY", "NOT SEEN")
 _DOING: Final = re.compile(r"(?:restarting|electing) broker \d+(?:, \d+)*(?: or \d+)?|a rolling restart")
+_WHERE: Final = re.compile(r"\. (\([^()]+\))$")
+"""The partitions behind the last sentence, or the incident."""
 PERHAPS: Final = "Perhaps"
 NOTHING_LOST: Final = "No records are known to be lost."
 AIMS_SHOWN: Final = 3
@@ -54,7 +56,8 @@ def screen(report: AuditReport, told: Summary, page: Sheet, *, quiet: bool, verb
     bodies = {
         name: [Item(kind, list(_forms(words, page))) for kind, words in items] for name, items in parts.items() if items
     }
-    rooms = _rooms(bodies, EVERY_LINE if verbose else LINES - len(headline) - len(footer) - blanks)
+    lines = EVERY_LINE if verbose else LINES - len(headline) - len(footer) - blanks
+    rooms = _filled(bodies, _rooms(bodies, lines), lines, page)
     yield from headline
     yield from [""] if bodies else []
     for name, items in bodies.items():
@@ -165,9 +168,11 @@ def _urgency(action: Action) -> str:
 
 
 def _forms(words: str, page: Sheet) -> Iterator[list[str]]:
-    sentences = words.split(". ")
-    for number in range(1, len(sentences)):
-        yield _lines(". ".join(sentences[:number]) + " …", page)
+    """The words sentence by sentence; where they are is told with the fewest of them."""
+    sentences, where = words.split(". "), _WHERE.search(words)
+    place = f" {where[1]}" if where else ""
+    for number in range(1, len(sentences) - bool(where)):
+        yield _lines(f"{'. '.join(sentences[:number])} …{place}", page)
     yield _lines(words, page)
 
 
@@ -181,14 +186,31 @@ def _rooms(bodies: dict[str, list[Item]], lines: int) -> dict[str, int]:
     """How many lines each part gets: what it needs, up to its own, and a share of what is left over."""
     needs = {name: sum(len(item.lines) for item in items) for name, items in bodies.items()}
     rooms = {name: min(need, ROOMS[name]) for name, need in needs.items()}
+    if "WHY" in rooms:
+        rooms["WHY"] = max(rooms["WHY"], _whole_first(bodies["WHY"]))
     for name in reversed(SHARING):
         if name in rooms:
-            rooms[name] -= max(0, min(rooms[name] - LEAST, sum(rooms.values()) - lines))
+            least = _whole_first(bodies[name]) if name == "WHY" else LEAST
+            rooms[name] -= max(0, min(rooms[name] - least, sum(rooms.values()) - lines))
     for name in SHARING:
         if name in rooms:
             more = min(needs[name] - rooms[name], max(0, lines - sum(rooms.values())))
             rooms[name] += more
     return rooms
+
+
+def _filled(bodies: dict[str, list[Item]], rooms: dict[str, int], lines: int, page: Sheet) -> dict[str, int]:
+    """The same, with the lines that a part has and cannot use given to the others."""
+    filled = {name: len([*_fitting(items, rooms[name], page)]) for name, items in bodies.items()}
+    for name in (name for name in SHARING if name in bodies):
+        most = filled[name] + lines - sum(filled.values())
+        filled[name] = len([*_fitting(bodies[name], most, page)])
+    return filled
+
+
+def _whole_first(items: Sequence[Item]) -> int:
+    """The lines that the first item needs, and one that counts the others."""
+    return len(items[0].lines) + (len(items) > 1)
 
 
 def _part(name: str, items: Sequence[Item], room: int, page: Sheet) -> Iterator[str]:

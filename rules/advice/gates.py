@@ -68,12 +68,12 @@ def gates(
     if sound:
         first = _another_leads(sound, vacant.electable)
         restarts = [
-            _starts_wrong(gate, wrong[replica.broker], first) if replica.broker in wrong else gate
+            _starts_wrong(gate, wrong[replica.broker], first, sound) if replica.broker in wrong else gate
             for replica, gate in zip(in_order, restarts, strict=True)
         ]
     unjudged = not_judged(absent, unjudged_copies(evidence))
     barred = [gate for gate in restarts if gate.going == "no-go"]
-    rolling = _versions(evidence, replicas, barred, unjudged)
+    rolling = _versions(evidence, replicas, barred, unjudged, _alike_first(choices))
     alone = evidence.topic != METADATA_TOPIC and rolling.going == "no-go" and not barred
     yield from (_alone(gate) if alone and gate.going == "go" else gate for gate in restarts)
     yield from unseen_restarts(absent, unjudged_copies(evidence))
@@ -112,12 +112,12 @@ def _another_leads(sound: Sequence[int], electable: Collection[int]) -> str:
     return f"start {any_of('broker', sound)} and elect it, which needs an unclean election"
 
 
-def _starts_wrong(gate: Gate, wrong: str, first: str) -> Gate:
+def _starts_wrong(gate: Gate, wrong: str, first: str, sound: Sequence[int]) -> Gate:
     """The start of a broker that leads by it with a wrong log, where another one could lead, costs as an election."""
     if gate.going != "go":
         return gate
     because = f"makes it lead at once, although {wrong}. It is in the last ISR and nobody leads."
-    return replace(gate, going="no-go", because=because, first=first)
+    return replace(gate, going="no-go", because=because, first=first, after_lead_of=tuple(sound))
 
 
 def _restart(
@@ -211,8 +211,19 @@ _OUTCOME = {
 }
 
 
+def _alike_first(choices: Sequence[tuple[Candidate, Sequence[Held]]]) -> str:
+    """How the replicas become alike under the best candidate, before a leader moves."""
+    for best, held in choices[:1]:
+        apart = sorted({cut.follower for cut in best.cuts if cut.then != "agrees"})
+        if apart:
+            copied = copies_first(best, held)
+            again = f"let {numbered('broker', apart)} copy broker {best.broker}'s log again"
+            return f"{copied}, then {again}" if copied else again
+    return "wait for every replica to be in sync"
+
+
 def _versions(
-    evidence: PartitionEvidence, replicas: Sequence[Replica], barred: Sequence[Gate], unjudged: str
+    evidence: PartitionEvidence, replicas: Sequence[Replica], barred: Sequence[Gate], unjudged: str, alike_first: str
 ) -> Gate:
     """A follower without epochs, by its version or by its disk, cuts at its high watermark whatever the leader has."""
     if barred:
@@ -228,8 +239,7 @@ def _versions(
             "may lose records or leave replicas with different ones. If a leader moves while a replica lags,"
             f" followers may cut too much or too little. {capital(cuts)}."
         )
-        first = "decide whose records to keep" if evidence.differences else "wait for every replica to be in sync"
-        return Gate(action=ROLLING, going="no-go", because=because, first=first)
+        return Gate(action=ROLLING, going="no-go", because=because, first=alike_first)
     bare = [r for r in replicas if not r.loaded_chain and r.log_end_offset > r.log_start_offset]
     exposed = [r for r in bare if _at_risk(r)]
     if exposed:

@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import Final
 
 from rules.advice.gates import ASKED_FIRST, CUTS_NOTHING, LOSES_NO_MORE, ROLLING, in_no_copy
-from rules.advice.lacking import named
 from rules.advice.weighed import Advice, Candidate, Gate, worth_of
 from rules.finding import capital
-from rules.words import any_of, numbered
+from rules.words import any_of
 
 _DOING: Final = {
     "restart": "restarting",
@@ -29,7 +28,7 @@ def told_gates(advice: Advice) -> Iterator[Gate]:
         elections = [gate for gate in gates if gate.action.startswith("elect ")]
         place = gates.index(elections[0])
         yield from _told_once(gates[:place])
-        yield _each_costs(advice)
+        yield _each_costs(advice, elections)
         yield from _told_once(gates[place + len(elections) :])
     else:
         yield from _told_once(gates)
@@ -64,26 +63,20 @@ def _told_once(gates: Sequence[Gate]) -> Iterator[Gate]:
         yield replace(gate, action=f"{gate.action} {any_of('broker', sorted(brokers))}") if brokers else gate
 
 
-def _each_costs(advice: Advice) -> Gate:
-    """Elections of which each loses what another replica holds: what each lacks, and who is chosen after the copies."""
+def _each_costs(advice: Advice, elections: Sequence[Gate]) -> Gate:
+    """Elections of which each loses what another replica holds: what each loses, and who is chosen after the copies."""
     candidates, best = advice.candidates, advice.candidates[0]
-    lacking: dict[str, list[int]] = {}
+    copied = {gate.action: gate.first for gate in elections}
+    lost: dict[str, list[int]] = {}
     for candidate in candidates:
-        lacking.setdefault(named(candidate.lacks), []).append(candidate.broker)
-    told = " ".join(_lack(brokers, what, alike=len(lacking) == 1) for what, brokers in lacking.items())
+        what = copied[f"elect broker {candidate.broker}"].removeprefix("copy ")
+        lost.setdefault(what, []).append(candidate.broker)
+    told = " ".join(f"If {any_of('broker', sorted(own))} leads, this is lost: {what}." for what, own in lost.items())
     worth = worth_of([stretch for candidate in candidates for stretch in candidate.lacks])
     who = any_of("broker", sorted(candidate.broker for candidate in candidates))
     choice = "" if advice.absent or advice.unread else f", then {_chosen(best, advice)}"
-    first = f"salvage what each lacks{choice}"
+    first = f"{copied[f'elect broker {best.broker}']}{choice}"
     return Gate(action=f"elect {who}", going="no-go", because=f"loses {worth}. {told}", first=first)
-
-
-def _lack(brokers: Sequence[int], what: str, *, alike: bool) -> str:
-    """Who lacks what; where all lack the same offsets, each lacks what another one holds there."""
-    who, lack = numbered("Broker", sorted(brokers)), numbered("Broker", sorted(brokers), "lacks")
-    if alike and len(brokers) == 2:  # noqa: PLR2004 - one on each side
-        return f"{who} hold different records at {what}, and each lacks the other's."
-    return f"{lack} {what} as another replica holds them." if alike and len(brokers) > 1 else f"{lack} {what}."
 
 
 def _chosen(best: Candidate, advice: Advice) -> str:

@@ -139,6 +139,8 @@ class Gate:
     going: Going
     because: str
     first: str = ""
+    after_lead_of: tuple[int, ...] = ()
+    """Brokers of which one has to lead before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -77,7 +77,7 @@ def _violation(found: Sequence[Allowed]) -> Violation:
 def _words(found: Allowed) -> str:
     topic = found.setting.topic
     whose = f"broker {found.broker}" if topic is None else f"topic {topic}"
-    return f"{found.setting.name} was {found.setting.value} for {whose}, which allowed this: {found.effect}"
+    return f"{found.setting.name} was {found.setting.value} for {whose}. So {found.effect}"
 
 
 def _exhibits(found: Allowed) -> Iterator[Exhibit]:

@@ -70,7 +70,7 @@ def _violation(loss: Loss, end: int, evidence: PartitionEvidence) -> Violation:
     groups = tuple(group.group for group in loss.groups)
     clients = tuple(sorted({reader.client_id or NAMELESS for reader in loss.readers}))
     affected = [f"group {quoted(name)}" for name in groups[:NAMED]]
-    affected += [name if name == NAMELESS else f"client {quoted(name)}" for name in clients[:NAMED]]
+    affected += [name if name == NAMELESS else f"client id {quoted(name)}" for name in clients[:NAMED]]
     known = f"Known consumers: {', '.join(affected)}." if affected else "Who read them is not known."
     epochs = loss.reused_epochs
     spans = [c.span for c in evidence.group_offsets if c.group in groups][:NAMED]

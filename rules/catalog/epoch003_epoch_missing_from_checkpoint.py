@@ -8,7 +8,7 @@ from parsers.tables import BatchHeader, EpochEntry
 from rules.evidence import EpochRun, PartitionEvidence, Replica
 from rules.evidence.starts import why_without_entry
 from rules.evidence.without_entry import covered_from, lies_before_the_file, rebuilt_without_zero, runs_without_entry
-from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
+from rules.finding import COPY_AGAIN, Bearing, Exhibit, Severity, Undecided, Violation
 from rules.protocol.versions import KafkaVersion
 from rules.rule import rule
 from rules.words import numbered
@@ -22,9 +22,7 @@ from rules.words import numbered
     message="Broker {broker}'s leader-epoch-checkpoint lacks epoch {epoch}, the epoch of {offsets}. {signature:.} "
     "As leader, broker {broker} may tell followers a wrong end of an epoch.",
     implied_by=("SEG006",),
-    bearing=Bearing(
-        calls_for="Once another broker leads, let this broker copy its log again. Until then do not let it lead: it misleads followers."
-    ),
+    bearing=Bearing(calls_for=f"Keep this broker from leading: it misleads followers. {COPY_AGAIN}"),
 )
 def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Batches of an epoch have no entry in the leader-epoch-checkpoint.

@@ -20,7 +20,8 @@ from rules.words import any_of, it_or_them, numbered
     message="{says:.} {judgement:.} If {leads} leads, {then}.",
     implied_by=("LOG001",),
     bearing=Bearing(
-        calls_for=f"Keep this broker from leading. Find out who is right, where that is open. {COPY_AGAIN}"
+        calls_for=f"Keep this broker from leading. {COPY_AGAIN}",
+        where_open="Compare these keys with their source to find the right side. Until then elect and delete nothing.",
     ),
 )
 def compaction_raced_replication(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

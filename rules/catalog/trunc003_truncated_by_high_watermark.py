@@ -17,7 +17,8 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BrokerEvent, BatchHeader, EpochEntry),
     law="TruncationJustified",
-    message="Broker {broker} decided by its high watermark how far to truncate its log, and {did} {offsets}. {instead:.}",
+    message="When broker {broker} began to follow, its own high watermark decided where to truncate. So it {did} {offsets}. "
+    "{instead:.}",
     implied_by=("CONF001",),
 )
 def truncated_by_high_watermark(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -91,10 +92,10 @@ def _by_reconstruction(
             "broker": done.broker,
             "leader": done.leader,
             "epoch": done.epoch,
-            "did": "cut" if cut else "kept",
+            "did": "removed" if cut else "kept",
             "asked_epoch": exchanges[0].asked_epoch if exchanges else None,
             "answered": answer.words,
-            "instead": f"{_instead(cut=cut, leader=done.leader, answered=answer.words if exchanges else '')}; these records"
+            "instead": f"{_instead((done.broker, done.leader), answer.words if exchanges else '', cut=cut)}; these records"
             " carry no leader epochs: the audit derived them from who led when",
         },
         exhibits=(
@@ -104,10 +105,12 @@ def _by_reconstruction(
     )
 
 
-def _instead(*, cut: bool, leader: int, answered: str) -> str:
+def _instead(brokers: tuple[int, int], answered: str, *, cut: bool) -> str:
     """What leader epochs would have made of these records, and by which answer, where one would have been asked for."""
-    instead = f"truncation by leader epoch would have {'kept' if cut else 'removed'} them"
-    return f"{instead}; broker {leader} would have answered that {answered}" if answered else instead
+    (follower, leader), done = brokers, "kept" if cut else "removed"
+    if not answered:
+        return f"truncation by leader epoch would have {done} them"
+    return f"by leader epoch, broker {leader} would have answered that {answered}, and broker {follower} would have {done} them"
 
 
 def _written(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -133,10 +136,10 @@ def _violation(cut: Cut, decision: LogCut, leader: Replica, due: Truncation, fir
             "broker": cut.broker,
             "leader": leader.broker,
             "high_watermark": cut.high_watermark,
-            "did": "cut",
+            "did": "removed",
             "asked_epoch": exchange.asked_epoch if exchange else None,
             "answered": answered or "nothing",
-            "instead": _instead(cut=True, leader=leader.broker, answered=answered),
+            "instead": _instead((cut.broker, leader.broker), answered, cut=True),
             "answered_offset": exchange.answered_offset if exchange else None,
         },
         exhibits=(

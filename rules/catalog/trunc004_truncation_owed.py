@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from parsers.tables import BatchHeader, EpochEntry, OffsetCheckpoint
 from rules.evidence import PartitionEvidence, Replica
 from rules.evidence.electable import would_follow
-from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, offsets_told
+from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, capital, offsets_told
 from rules.protocol.truncation import Exchange, Truncation, truncate_on_fetch
 from rules.rule import rule
 
@@ -81,7 +81,10 @@ def _by_watermark(ignorant: Replica, follower: Replica) -> Undecided:
     else:
         cause = f"{whose}'s leader-epoch-checkpoint holds no epoch, though its records do"
         missing = f"{whose}'s leader-epoch-checkpoint"
-    reason = f"{cause}. A follower then truncates to its own high watermark, and this rule does not judge that"
+    reason = (
+        f"how far broker {follower.broker} truncates its log when it follows is not known. {capital(cause)}. Without"
+        " epochs a follower truncates to its own high watermark"
+    )
     return Undecided(reason=reason, missing=missing, brokers=(follower.broker,), blocking=False)
 
 
@@ -117,10 +120,8 @@ def _answer(leader: int, exchange: Exchange) -> str:
     asked, answered, offset = exchange.asked_epoch, exchange.answered_epoch, exchange.answered_offset
     if answered < 0:
         return f"broker {leader} has neither epoch {asked} nor an older one"
-    answer = f"answers that epoch {answered} ends at {offset}"
-    if answered == asked:
-        return f"asked where epoch {asked} ends, broker {leader} {answer}"
-    return f"broker {leader} has no epoch {asked}; asked where that one ends, it {answer}"
+    answer = f"will answer that epoch {answered} ends at {offset}"
+    return f"broker {leader} {answer}" if answered == asked else f"broker {leader} has no epoch {asked} and {answer}"
 
 
 def _weigh(

@@ -27,8 +27,8 @@ LASTING: Final = Threshold(
     severity=Severity.MEDIUM,
     needs=(BatchHeader, Transaction, Fetch),
     law="liveness of the last stable offset",
-    message="Consumers with isolation.level=read_committed stop at offset {start_offset} of broker {broker}'s log. "
-    "They do not get {behind:committed offset} from there on. {why:.}",
+    message="Consumers with isolation.level=read_committed stop at offset {start_offset} on broker {broker}. They do not "
+    "get {offsets}, although these are below the high watermark. {why:.}",
     implied_by=("TXN001", "HW006"),
     thresholds=(SLACK, LASTING),
 )
@@ -88,7 +88,7 @@ def _on_disk(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
             facts={
                 "broker": leader.broker,
                 "behind": end - start,
-                "why": f"producer id {first.producer_id} has an open transaction there",
+                "why": f"producer id {first.producer_id} has a transaction open since offset {start}",
                 "open_transactions": len(found),
                 "subject": "on disk",
             },
@@ -109,7 +109,7 @@ def _told_late(run: StableRun) -> Violation:
         facts={
             "broker": leader,
             "behind": behind,
-            "why": f"it told so for {run.lasted // 1000} s, and its log decides all transactions up to {worst.due}",
+            "why": f"it answered so for {run.lasted // 1000} s, though its log ends all transactions up to {worst.due}",
             "answers": sum(each.moment.count for each in run.answers),
             "subject": f"told in epoch {worst.moment.term}",
         },

@@ -194,7 +194,7 @@ def _gone(
         shown=((answers[0], FIRST), (following, "the next leader opens its epoch")),
         facts={
             "leader": answers[0].witness,
-            "answered": "answered a producer for" if late else "acknowledged",
+            "answered": ("answered a producer for" if late else "acknowledged") + " some or all of" * with_gaps,
             "epoch": epoch,
             "latest_epoch": _latest(answers, epoch),
             "epochs": _epochs(answers, epoch),
@@ -226,8 +226,9 @@ def _more(answers: Sequence[Produced], lowest: int | None, *, ended: bool, with_
     """What else may have been acknowledged: between the answers, before the first that is told, behind the last."""
     sure = sorted({_offset(m) for m in answers})
     told = "" if ended else f" and the rest of the batch at offset {sure[-1]}"
-    named = " and ".join(map(str, sure)) if len(sure) <= NAMED else f"{len(sure)} of them"
-    told += f", perhaps not all of them, but at least {named}" if with_gaps else ""
+    noun = "offset" if len(sure) == 1 else "offsets"
+    named = f"{noun} {' and '.join(map(str, sure))}" if len(sure) <= NAMED else f"{len(sure)} of them"
+    told += f", at least {named}" if with_gaps else ""
     return told + ("" if lowest is None else f", and perhaps more from {lowest} on")
 
 

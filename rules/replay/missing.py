@@ -37,8 +37,9 @@ def unbounded(lacking: Iterable[Missing], side: str, *, created_again: bool) -> 
         found.setdefault((each.leader, each.kind), set()).update(each.epochs)
     by_id = ", with the topic's id, since the topic was created again"
     for (leader, kind), epochs in found.items():
-        whose = f"{_named(sorted(epochs))} (leader: broker {leader})"
-        reason = f"whether a high watermark of {whose} was too {_WRONG[side]} is not known"
+        whose = "a leader" if leader is None else f"broker {leader}"
+        marks = f"{whose}'s high watermarks in {_named(sorted(epochs))}"
+        reason = f"{marks} could not be checked for being too {_WRONG[side]}"
         yield reason, f"{kind}{by_id if created_again else ''}"
 
 

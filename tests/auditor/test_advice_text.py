@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from lost_records import unclean
 from auditor.advise import run_advise
 from auditor.audit import audit
 from auditor.config import AuditConfig, ConfigError
-from auditor.report.advice import document, text
+from auditor.report.advice import text
+from auditor.report.advice_json import document
 from auditor.report.model import PlacedAdvice, UndecidedLine
 from tests.lab.sample_reports import report_on
 from tests.replaced import replace
@@ -108,11 +110,30 @@ def test_what_is_said_of_several_brokers_is_said_once() -> None:
 def test_elections_of_which_each_costs_something_are_weighed_in_one_sentence() -> None:
     told = " ".join(text([advice_on("fast_failover_kip101")]).split())
     assert (
-        "NO-GO Electing broker 1 or 2 loses committed records. Broker 2 lacks offsets 10–14 of epoch 0. Broker 1 lacks"
-        " offsets 10–14 of epoch 1. First salvage what each lacks, then keep broker 2 as leader." in told
+        "NO-GO Electing broker 1 or 2 loses committed records. If broker 2 leads, this is lost: offsets 10–14 of epoch"
+        " 0 from broker 1. If broker 1 leads, this is lost: offsets 10–14 of epoch 1 from broker 2. First copy offsets"
+        " 10–14 of epoch 0 from broker 1, then keep broker 2 as leader." in told
     )
-    alike = " ".join(text([advice_on("lost_pages_hw")]).split())
-    assert "Brokers 1 and 2 hold different records at offsets 40–59, and each lacks the other's." in alike
+    assert "First copy offsets 10–14 of epoch 0 from broker 1, then let broker 1 copy broker 2's log again." in told
+
+
+def test_steps_copy_before_they_elect_and_write_back_at_the_end() -> None:
+    lines = [line.strip() for line in text([advice_on("lost_pages_hw")]).splitlines()]
+    steps = [line.partition(". ")[2] for line in lines if re.match(r"\d\. (?!broker)", line)]
+    assert steps == [
+        "Copy offsets 40–59 from broker 1.",
+        "If broker 2 does not lead by itself: put broker 2 first in the assignment.",
+        "If broker 2 does not lead by itself: elect broker 2.",
+        "Stop broker 1. Move broker-1/data/t-0 of broker 1 away, and start that broker. It copies broker 2's log.",
+        "Write the copied records to the partition again, unless their producers do.",
+    ]
+
+
+def test_who_would_lead_wrongly_by_its_start_waits_for_another_to_lead() -> None:
+    told = " ".join(text([advice_on("compaction_race")]).split())
+    start, elect = told.index("1. Start broker 1, and leave broker 3 stopped."), told.index("3. Elect broker 1.")
+    assert start < elect < told.index("4. Move broker-3/data/kv-0 of broker 3 away, and start that broker.")
+    assert "--election-type preferred" not in told, "broker 1 is outside the ISR"
 
 
 def test_advice_that_was_cut_short_says_so() -> None:
@@ -127,8 +148,9 @@ def test_where_advice_is_withheld_nobody_is_told_that_nothing_is_to_be_decided()
     places = (("c", "pay", 0), ("c", "pay", 1))
     reason, missing = "no advice: epochs fall", "older files"
     untold = [UndecidedLine(rule="-", reason=reason, missing=missing, places=places, blocking=False)]
-    assert text([], untold=untold) == "In 2 partitions (pay-0, pay-1): no advice: epochs fall. Add older files.\n"
-    assert text([advice_on("unclean_4x")], untold=untold).endswith("Add older files.\n")
+    asked = "In 2 partitions (pay-0, pay-1): no advice: epochs fall. To decide it, add older files.\n"
+    assert text([], untold=untold) == asked
+    assert text([advice_on("unclean_4x")], untold=untold).endswith("To decide it, add older files.\n")
     (told,) = json.loads(document([], untold=untold))["untold"]
     assert (told["reason"], told["missing"], told["partitions"]) == ("no advice: epochs fall", "older files", 2)
     assert [(each["clusterId"], each["topic"], each["partition"]) for each in told["places"]] == [*places]
@@ -172,7 +194,7 @@ def test_a_loss_is_an_exit_code_of_its_own_even_where_nothing_is_left_to_decide(
 
 def test_an_election_that_is_no_go_is_not_printed_as_one_without_loss() -> None:
     assert "without loss" not in text([advice_on("fast_failover_kip101")])
-    assert "without loss" in text([advice_on("bit_rot_payload")])
+    assert "without loss" in text([undecided(advice_on("unclean_4x"))])
 
 
 def test_restarts_are_told_by_broker_where_several_partitions_are_advised_on() -> None:

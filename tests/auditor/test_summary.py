@@ -214,7 +214,7 @@ def test_what_the_first_screen_asks_of_losses_the_incident_report_asks_under_its
     shutil.copytree(SAMPLES / "unclean_4x/dump/broker-1/data/pay-0", tmp_path / "broker-1" / "pay-0")
     report = audit(tmp_path, AuditConfig(engine="local"))
     (asked,) = lost_words(summary(report))
-    assert asked == "Perhaps in pay-0: undecided. One replica is at hand. Add the log of another replica."
+    assert asked == "Perhaps in pay-0: undecided. One replica is at hand. To decide it, add the log of another replica."
     impact = postmortem(report).partition("## Impact\n")[2].partition("\n## ")[0]
     assert f"- Perhaps lost{escaped(asked.removeprefix('Perhaps'))}" in impact
 

@@ -96,7 +96,7 @@ def test_a_checkpoint_may_have_been_copied_later_than_the_log_of_a_running_broke
 
 
 OPEN: dict[str, tuple[list[Batch], int | None, dict[str, int | None], str]] = {
-    "its log ends too early": (HELD[:4], 8, {}, "beyond the end of broker 3's log. Add a later copy"),
+    "its log ends too early": (HELD[:4], 8, {}, "beyond the end of broker 3's log. To decide it, add a later copy"),
     "no checkpoint tells": (HELD, None, {"cleaner": 1}, "brokers 1 and 2 lack its records"),
     "no high watermark": (HELD, 8, {"hw": None, "cleaner": 1}, "replication-offset-checkpoint of broker 3"),
 }
@@ -113,7 +113,7 @@ def test_headers_alone_ask_for_a_full_audit(yard: Yard) -> None:
     beside(yard, CLEANED, HELD, reached=8)
     assert [f.rule for f in yard.report("quick").violations if f.rule == "LOG005"] == []
     (told,) = asked(yard, "quick")
-    assert "Add an audit at level full." in told
+    assert "To decide it, add an audit at level full." in told
 
 
 def drawn(text: str) -> list[Violation]:

@@ -22,7 +22,7 @@ from auditor.report.summary.copies import copies
 from auditor.report.summary.folded_findings import blurred
 from auditor.report.unbilled import to_do
 from auditor.report.worths import acknowledged, surely_acknowledged
-from rules.finding import NO_WHOLE_COPY, Finding, Severity, place_of
+from rules.finding import NO_WHOLE_COPY, PLACE_OF_NAMES, Finding, Severity, place_of
 from rules.words import any_of
 
 ORDER: Final[tuple[Kind, ...]] = ("copy", "no-go", "act", "unknown", "go")
@@ -167,7 +167,15 @@ def _of_findings(report: AuditReport) -> Iterator[Action]:
         if bearing.of_groups:
             yield _of_finding(finding, bearing.asked_of(finding), groups=_groups(finding))
         elif bearing.calls_for:
-            yield _of_finding(finding, bearing.asked_of(finding), finding.brokers)
+            words = bearing.asked_of(finding)
+            folders = _folders(finding, report) if PLACE_OF_NAMES in words else ()
+            yield replace(_of_finding(finding, words, finding.brokers), names=folders)
+
+
+def _folders(finding: Finding, report: AuditReport) -> tuple[str, ...]:
+    """The folders of the replicas that a finding is about."""
+    own = (placed.replica for placed in report.replicas if place_of(placed) == place_of(finding))
+    return tuple(r.path for r in own if r.broker in finding.brokers and r.state == "current")
 
 
 def _groups(finding: Finding) -> tuple[str, ...]:

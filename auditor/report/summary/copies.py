@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from auditor.report.model import AuditReport, Loss, PlacedHistory, Survivor
-from auditor.report.summary.action import PLACE_OF_NAMES
+from rules.finding import PLACE_OF_NAMES
 from rules.words import counted
 
 _FATE: Final = {

@@ -1,0 +1,75 @@
+"""Advice as one JSON document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import to_builtins
+
+from auditor.report.advice import fading, settled
+from auditor.report.advice_files import election, may_follow, reassignment
+from auditor.report.json import camel
+from auditor.report.model import AbsentLogs, PlacedAdvice, UndecidedLine
+from auditor.report.named_places import PLACES_TOLD, listed
+
+SCHEMA_VERSION: Final = 1
+
+
+def document(
+    advice: Sequence[PlacedAdvice],
+    *,
+    verdict: str = "findings",
+    interrupted: bool = False,
+    absent: Sequence[AbsentLogs] = (),
+    untold: Sequence[UndecidedLine] = (),
+    perhaps: Sequence[str] = (),
+) -> str:
+    """The advice on every partition as one document."""
+    told = {
+        "schemaVersion": SCHEMA_VERSION,
+        "verdict": verdict,
+        "interrupted": interrupted,
+        "absentLogs": [{"kinds": list(logs.kinds), "brokers": list(logs.brokers)} for logs in absent],
+        "untold": [
+            {
+                "reason": point.reason,
+                "missing": point.missing,
+                "partitions": point.partitions,
+                "places": listed(point.places[:PLACES_TOLD]),
+            }
+            for point in untold
+        ],
+        "perhapsLost": list(perhaps),
+        "partitions": [_document(placed) for placed in advice],
+    }
+    return json.dumps(told, indent=2, ensure_ascii=True) + "\n"
+
+
+def _document(placed: PlacedAdvice) -> dict[str, object]:
+    told = _camel_keys(to_builtins(placed.advice))
+    files = [
+        {"broker": candidate.broker, "reassignment": reassignment(placed, candidate.broker)}
+        for candidate in placed.advice.candidates
+        if may_follow(placed.advice, candidate.broker)
+    ]
+    copies = [_camel_keys(to_builtins(copy)) for loss in placed.losses for copy in fading(loss)]
+    return {
+        "clusterId": placed.cluster_id,
+        "topic": placed.topic,
+        "partition": placed.partition,
+        **(told if isinstance(told, dict) else {}),
+        "nothingToDo": settled(placed),
+        "copyNow": copies,
+        "election": election(placed),
+        "reassignments": files,
+    }
+
+
+def _camel_keys(value: object) -> object:
+    if isinstance(value, dict):
+        return {camel(str(key)): _camel_keys(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_camel_keys(inner) for inner in value]
+    return value
