@@ -18,7 +18,7 @@ from rules.rule import rule
     law="TruncationJustified",
     message="Broker {follower} asked broker {leader} where epoch {asked_epoch} ends. Broker {leader} has no epoch "
     "{asked_epoch}. It answered {answered_offset}, {named}. So broker {follower} kept {offsets}, which broker {leader} "
-    "does not hold. By an answer that names its epoch it would have truncated its log to offset {start_offset}.",
+    "does not hold. Had the answer named its epoch, broker {follower} would have truncated its log to {start_offset}.",
     implied_by=("BUG001",),
 )
 def truncated_to_wrong_offset(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

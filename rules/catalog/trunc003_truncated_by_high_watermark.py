@@ -110,7 +110,8 @@ def _instead(brokers: tuple[int, int], answered: str, *, cut: bool) -> str:
     (follower, leader), done = brokers, "kept" if cut else "removed"
     if not answered:
         return f"truncation by leader epoch would have {done} them"
-    return f"by leader epoch, broker {leader} would have answered that {answered}, and broker {follower} would have {done} them"
+    asked = f"newer releases ask the leader: broker {leader} would have answered that {answered}"
+    return f"{asked}, and broker {follower} would have {done} them"
 
 
 def _written(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

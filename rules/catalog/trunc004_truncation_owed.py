@@ -120,8 +120,9 @@ def _answer(leader: int, exchange: Exchange) -> str:
     asked, answered, offset = exchange.asked_epoch, exchange.answered_epoch, exchange.answered_offset
     if answered < 0:
         return f"broker {leader} has neither epoch {asked} nor an older one"
-    answer = f"will answer that epoch {answered} ends at {offset}"
-    return f"broker {leader} {answer}" if answered == asked else f"broker {leader} has no epoch {asked} and {answer}"
+    if answered == asked:
+        return f"asked where epoch {asked} ends, broker {leader} will answer {offset}"
+    return f"broker {leader} has no epoch {asked}, and will answer with the end of epoch {answered}, which is {offset}"
 
 
 def _weigh(

@@ -103,7 +103,7 @@ def _violation(evidence: PartitionEvidence, found: OpenTransaction) -> Violation
 def _why(evidence: PartitionEvidence, found: OpenTransaction) -> Iterator[str]:
     state, open_s = found.coordinated, (found.age_ms or 0) // 1000
     if state is not None and found.standing == "overdue":
-        yield f"its coordinator has it as ongoing for {open_s} s; the time-out is {state.timeout_ms // 1000} s"
+        yield f"its coordinator has kept it open for {open_s} s, and its time-out is {state.timeout_ms // 1000} s"
     elif state is not None and found.standing == "undelivered":
         yield f"its coordinator decided to {DECIDED[state.state]} it {open_s} s before, and no marker was written"
     else:

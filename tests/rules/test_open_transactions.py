@@ -172,7 +172,7 @@ def test_one_that_its_coordinator_has_beyond_its_time_out_is_overdue(scene: Scen
     scene.of_seven(ONGOING, 0, partitions=[0], started=0)
     scene.passes(50)
     (finding,) = found(scene.yard(clean=clean))
-    assert finding.message.endswith("Its coordinator has it as ongoing for 3000 s. The time-out is 60 s.")
+    assert finding.message.endswith("Its coordinator has kept it open for 3000 s, and its time-out is 60 s.")
 
 
 @pytest.mark.parametrize(("status", "word"), [(PREPARE_COMMIT, "commit"), (PREPARE_ABORT, "abort")])
