@@ -157,7 +157,9 @@ def _candidates(advice: Advice) -> Iterator[str]:
     if advice.candidates:
         yield "  Candidates for leader, best first"
     for number, candidate in enumerate(advice.candidates, start=1):
-        yield from _candidate(number, candidate, _free(candidate, advice))
+        gate = next((g for g in advice.gates if g.action == f"elect broker {candidate.broker}"), None)
+        copied = gate.first if gate is not None and candidate.lacks else ""
+        yield from _candidate(number, candidate, _free(candidate, advice), copied)
 
 
 def _free(candidate: Candidate, advice: Advice) -> str:
@@ -168,7 +170,7 @@ def _free(candidate: Candidate, advice: Advice) -> str:
     return f"Electing it costs no committed or acknowledged record{' that any copy here holds' * bool(seen)}."
 
 
-def _candidate(number: int, candidate: Candidate, free: str) -> Iterator[str]:
+def _candidate(number: int, candidate: Candidate, free: str, copied: str) -> Iterator[str]:
     reached = [] if candidate.had_reached is None else [f"its log had reached {candidate.had_reached}"]
     health = "; ".join((*reached, *candidate.damage, *candidate.doubts)) or "no damage of its files is known"
     stop = "It shut down cleanly." if candidate.stopped_in_order else NOT_IN_ORDER
@@ -179,6 +181,8 @@ def _candidate(number: int, candidate: Candidate, free: str) -> Iterator[str]:
     yield from _said(f"{number}. broker {candidate.broker}: {ends}. {capital(health)}. {stop}", 4, 3)
     for stretch in candidate.lacks:
         yield from _said(f"Electing it costs {_stretch(stretch)}.", 7)
+    if copied:
+        yield from _said(f"First {copied}, or that is lost.", 7)
     if free:
         yield from _said(free, 7, 0)
     for cut in candidate.cuts:

@@ -21,8 +21,8 @@ from rules.rule import rule
     bearing=Bearing(
         healed_by_a_cut=True,
         records=RecordsMeant(held_by="wrongSide"),
-        calls_for="First copy these records from each side. Then let one broker lead, and let the others copy its log again. "
-        "tidemark advise names the brokers and the steps.",
+        calls_for="Copy these records before you change anything. Then let one broker lead, and let the others copy its log "
+        "again. The steps are in tidemark advise.",
     ),
 )
 def committed_records_diverge(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

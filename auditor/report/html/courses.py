@@ -173,7 +173,7 @@ def _events(
             yield Polyline(points=points, look="loaded", says=says, link=link)
         elif event.kind == "unclean" and place - named > room_for("unclean election"):
             named = place
-            yield Label(x=place + 4, y=panel.top + 14, text="unclean election", look="cut-word", says=says, link=link)
+            yield Label(x=place + 4, y=panel.top - 5, text="unclean election", look="cut-word", says=says, link=link)
 
 
 def _called(event: DrawnEvent) -> str:

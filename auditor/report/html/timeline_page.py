@@ -61,7 +61,7 @@ PICTURE_LEGEND: Final = (
     "The dark line is the log end. The blue band is where the high watermark must have been.",
     "A dot is a told high watermark. A red ring is one that cannot have been.",
     "A red arrow is a cut, and ends at the offset that the log was cut to.",
-    "A triangle at the foot is a log that was loaded anew.",
+    "A triangle at the foot is a log that was loaded again.",
     "Quiet stretches are drawn shorter than busy ones.",
 )
 

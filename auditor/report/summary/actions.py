@@ -23,7 +23,7 @@ from auditor.report.summary.folded_findings import blurred
 from auditor.report.unbilled import to_do
 from auditor.report.worths import acknowledged, surely_acknowledged
 from rules.finding import NO_WHOLE_COPY, PLACE_OF_NAMES, Finding, Severity, place_of
-from rules.words import any_of
+from rules.words import any_of, quoted
 
 ORDER: Final[tuple[Kind, ...]] = ("copy", "no-go", "act", "unknown", "go")
 GROUPS_ARE: Final = "The groups are"
@@ -149,7 +149,7 @@ def _consumers(history: PlacedHistory, loss: Loss) -> Iterator[Action]:
             aim = _aim(history, start, end, epoch=loss.epoch if loss.latest_epoch is None else None)
             yield Action(kind="act", words=words, first="", aims=(aim,), names=names, names_are=SERVED)
     for standing, words in _GROUPS.items():
-        groups = tuple(group.group for group in loss.groups if group.standing == standing)
+        groups = tuple(quoted(group.group) for group in loss.groups if group.standing == standing)
         if groups:
             aim = _aim(history, loss.start_offset, loss.end_offset)
             yield Action(kind="act", words=words, first="", aims=(aim,), names=groups, names_are=GROUPS_ARE)
@@ -201,7 +201,7 @@ def _of_finding(
         first="",
         aims=(aim,),
         findings=(finding.id,),
-        names=groups,
+        names=tuple(map(quoted, groups)),
         names_are=GROUPS_ARE if groups else "",
     )
 
