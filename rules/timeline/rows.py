@@ -149,6 +149,10 @@ class _Table:
         self.told = {id(told.moment): told for told in replayed.told}
         self.starts = {id(course.lead.opening): course.start for course in replayed.courses}
         self.answered: dict[int, ExpectedHighWatermark] = {}
+        leads = (course.lead for course in replayed.courses)
+        traced = {epoch for lead in leads if lead.answers or lead.logged for epoch in lead.epochs}
+        self.unlogged = {epoch for epoch, leader in evidence.chronicle.leaders.items() if leader >= 0} - traced
+        """Epochs of which no log here holds their leader's answers."""
 
     def row(self, moment: Moment, time: int | None) -> TimelineRow:
         """The row of a statement."""
@@ -163,6 +167,7 @@ class _Table:
             self._elected(moment)
         elif moment.broker in self.cells and moment.kind != "described":
             self._own(moment, self.cells[moment.broker])
+        self.cells = {broker: self._as_known(cell) for broker, cell in self.cells.items()}
         return TimelineRow(
             time=time,
             moment=moment,
@@ -171,6 +176,15 @@ class _Table:
             remotes=led.remotes if led else (),
             last_stable=_last_stable(self.evidence, course, led) if course and led else None,
         )
+
+    def _as_known(self, cell: Cell) -> Cell:
+        """In an epoch whose answers nobody logged, a log may have grown since its broker's last word."""
+        if cell.epoch not in self.unlogged:
+            return cell
+        watermark, told = _grown(cell.high_watermark), cell.told_log_end
+        if told is not None:
+            return replace(cell, high_watermark=capped(watermark, told, f"its log ended at {told}"))
+        return replace(cell, log_end=_grown(cell.log_end), high_watermark=watermark)
 
     def _served(self, led: LeaderRow) -> None:
         moment, fetch = led.moment, led.fetch
@@ -245,6 +259,11 @@ class _Table:
             told_high_watermark=high_watermark(moment),
             outside=_outside(told),
         )
+
+
+def _grown(known: ExpectedHighWatermark) -> ExpectedHighWatermark:
+    """What is left of bounds where more may have been written."""
+    return expected_interval(bound for bound in (known.low,) if bound is not None)
 
 
 def _asked(asker: Cell, offset: int) -> ExpectedHighWatermark:

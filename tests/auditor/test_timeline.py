@@ -68,6 +68,17 @@ def test_no_value_that_is_none_is_written_as_a_number(case: str, topic: str) -> 
     assert re.search(r"@None|\bNone\b|:-1\b|-1\.\.|epoch -1", told) is None
 
 
+def test_a_log_whose_answers_nobody_logged_may_have_grown() -> None:
+    """No request log is here: broker 1 opened epoch 0 with an empty log, and held 150 records when it was killed."""
+    rows = document("never_rejoined", "pay")["rows"]
+    last = cell(rows[-1], 1)
+    assert (last["logEndOffset"]["low"], last["logEndOffset"]["high"]) == (0, None)
+    bounded = [cell(row, broker) for row in rows if row["term"] in (0, 2) for broker in (1, 2, 3)]
+    told = [c for c in bounded if c["toldHighWatermark"] is not None and c["highWatermark"] is not None]
+    assert any(c["toldHighWatermark"] == 100 for c in told)
+    assert all(c["highWatermark"]["high"] is None or c["toldHighWatermark"] <= c["highWatermark"]["high"] for c in told)
+
+
 def test_what_a_line_does_not_tell_is_a_question_mark() -> None:
     (moment, *_) = [m for m in read_sketch(ANEW).evidence.moments if m.kind == "leader-starts"]
     untold = recast(moment, "follower-starts", leader=None, offset=None, epoch=None)
