@@ -17,6 +17,8 @@ from parsers.provenance import Origin
 from parsers.refusal import refuse
 from parsers.tables import Refusal, RefusalKind
 
+GZIP: Final = b"\x1f\x8b"
+"""How a file that gzip packed begins."""
 SMALL_LIMIT: Final = 64 << 20
 _STEP: Final = 1 << 20
 # A FIFO opened without O_NONBLOCK waits for a writer for ever; a terminal opened without O_NOCTTY may become ours.

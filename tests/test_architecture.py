@@ -887,7 +887,7 @@ REFUSED: Final = (
     (pages_know_rows_by_need, "rules/catalog/a001_b.py", "from parsers.tables import A\nrule(needs=(B,))", "knows A"),
     (lawful_imports, "rules/narrow/fold.py", "from parsers.segment import scan", "imports parsers.segment"),
     (lawful_imports, "rules/judge.py", "from rules.catalog import RULES", "handed to them"),
-    (lawful_imports, "auditor/report/terminal.py", "from auditor.engines.local import x", "a renderer sees"),
+    (lawful_imports, "auditor/report/terminal/screen.py", "from auditor.engines.local import x", "a renderer sees"),
     (lawful_imports, "auditor/report/html/page.py", "from parsers.files import x", "a renderer like the others"),
     (lawful_imports, "auditor/report/json.py", "import jinja2", "imports jinja2"),
     (lawful_imports, "auditor/audit.py", "import typer", "imports typer"),

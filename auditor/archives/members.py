@@ -15,6 +15,7 @@ from typing import IO, Any, Final, Literal, cast
 import pyarrow as pa
 
 from auditor.archives.limits import MEMBERS, NotUnpacked
+from parsers.files import GZIP
 
 Kind = Literal["file", "folder", "link", "hard link", "other"]
 ENDINGS: Final = (".tar", ".tar.gz", ".tgz", ".tar.zst", ".tzst", ".zip")
@@ -26,7 +27,6 @@ LONGEST_END: Final = 64 << 20
 """Zero bytes behind the last member: tools fill their last block, tapes had larger ones."""
 LATEST: Final = 1 << 33
 _TAR_BLOCK: Final = 512
-_GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")
 _ENCRYPTED: Final = 0x1
@@ -63,7 +63,7 @@ def members_of(archive: Path) -> Iterator[ArchiveMember]:
             yield from _of_zip(file)
         elif head == _ZSTD:
             yield from _of_tar(cast("IO[bytes]", pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd")))
-        elif head.startswith(_GZIP):
+        elif head.startswith(GZIP):
             with gzip.GzipFile(fileobj=file) as unpacked:
                 yield from _of_tar(cast("IO[bytes]", unpacked))
         else:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import polars as pl
 import pyarrow.compute as pc
 
-from auditor.engines.opening import file_of
+from auditor.engines.plan.pieces import file_of
 from parsers.provenance import Origin, Span
 from parsers.records import BATCH_LIMIT, decode_entry, keyed_batch
 from parsers.segment import SegmentChunk, scan

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
 
-from auditor.engines.opening import file_of
+from auditor.engines.plan.pieces import file_of
 from auditor.engines.told.texts import is_text
 from parsers.provenance import Origin, Span
 from parsers.records import BATCH_LIMIT, decode_entry, keyed_batch

@@ -7,7 +7,8 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from auditor.engines.opening import entry_at, file_of
+from auditor.engines.opened.opening import entry_at
+from auditor.engines.plan.pieces import file_of
 from auditor.engines.told.texts import is_text
 from parsers.provenance import Span
 from parsers.records import BATCH_LIMIT, keyed_batch

@@ -11,8 +11,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from auditor.engines.facts import replica_fact, unread_fact
-from auditor.engines.opening import unread_file
+from auditor.engines.opened.opening import unread_file
+from auditor.engines.opened.unit_facts import replica_fact, unread_fact
 from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit, UnitKind
 from parsers.provenance import Span, row_span

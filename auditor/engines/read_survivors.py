@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import structs
 
-from auditor.engines.opening import entry_at, file_of, still_there
+from auditor.engines.opened.opening import entry_at, still_there
+from auditor.engines.plan.pieces import file_of
 from auditor.engines.told.statements_of_rows import known
 from auditor.engines.told.texts import is_text
 from parsers.provenance import Origin, Span

@@ -10,10 +10,10 @@ import pyarrow as pa
 from msgspec.structs import replace
 
 from auditor.engines.decoding import Decoding
-from auditor.engines.facts import replica_fact, told_fact, unread_fact
 from auditor.engines.held_indexes import HeldIndexes
 from auditor.engines.last_resort import read_or_refused, unforeseen
-from auditor.engines.opening import refuse_misnamed, unread_file
+from auditor.engines.opened.opening import refuse_misnamed, unread_file
+from auditor.engines.opened.unit_facts import replica_fact, told_fact, unread_fact
 from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import LOG_KINDS, OF_COORDINATORS, TOLD_KINDS, ReadUnit, UnitKind
 from auditor.engines.told.coordinator_states import read_transactions

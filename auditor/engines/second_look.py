@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from auditor.engines.differing_keys import KeysRead, deletes_of
 from auditor.engines.key_places import PlacedKeys, copy_to_place
-from auditor.engines.opening import file_of
+from auditor.engines.plan.pieces import file_of
 from auditor.engines.told.texts import is_text, told_headers
 from auditor.engines.zooming import Zooming, with_records, zooming
 from parsers.provenance import Origin

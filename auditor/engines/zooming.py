@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import structs
 
-from auditor.engines.opening import file_of, still_there, unread_file
+from auditor.engines.opened.opening import still_there, unread_file
+from auditor.engines.plan.pieces import file_of
 from auditor.engines.told.texts import is_text
 from parsers.files import read_exactly
 from parsers.provenance import Origin, Span

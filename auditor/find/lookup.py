@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from auditor.engines.opening import entry_at
+from auditor.engines.opened.opening import entry_at
 from auditor.find.segment import OpenSegment, PlacedBatch
 from parsers.provenance import Span
 from parsers.records import decode_entry

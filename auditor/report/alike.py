@@ -1,4 +1,4 @@
-"""Open points that differ by a number or a path alone, told once with their count."""
+"""What differs by a number or a path alone: open points are told once with their count, statements are blurred."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from rules.words import counted
 PLACES_SHOWN: Final = 3
 _PARTICULAR: Final = re.compile(r"[\w.%\-]*/[\w./%\-]+|\d+")
 """What tells two points of one kind apart: the path of a file, the number of a broker, an epoch, an offset."""
+_NUMBER: Final = re.compile(r"\b(brokers? \d+(?:(?:, | or | and )\d+)*)|\d+", re.IGNORECASE)
+"""A number that two equal statements may differ in: any but those of brokers, of whom each is somebody else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +52,11 @@ def alike_points(points: Iterable[UndecidedLine]) -> list[AlikePoints]:
         AlikePoints(first=same[0][0], rules=_rules(own[0] for own in same), points=points, places=places)
         for (_, _, _, points, places), same in together.items()
     ]
+
+
+def blurred(words: str) -> str:
+    """Words without the numbers in which equal statements of two partitions differ."""
+    return _NUMBER.sub(lambda found: found[1] or "#", words)
 
 
 def _rules(points: Iterable[UndecidedLine]) -> tuple[str, ...]:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from auditor.report.alike import blurred
 from auditor.report.bill import moment
 from auditor.report.model import Availability, Condition, Exposure, PlacedAvailability, Safeguard, StateRow
-from auditor.report.summary.folded_findings import blurred
 from rules.finding import offsets_told
 from rules.words import counted
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal
 
-from auditor.engines.opening import file_of
+from auditor.engines.plan.pieces import file_of
 from parsers.provenance import Origin
 from parsers.records import decode_entry
 from parsers.segment import scan

@@ -10,14 +10,13 @@ from typing import BinaryIO, Final, cast
 from msgspec import Struct
 
 from parsers.broker_log import GzipText, Witness, answered_ports, printed_ports, several_speak, witnesses
-from parsers.files import FileFault, is_wide_text, locate, read_at
+from parsers.files import GZIP, FileFault, is_wide_text, locate, read_at
 from parsers.provenance import Source
 
 HEAD: Final = 256 << 10
 TAIL: Final = 128 << 10
 BETWEEN: Final = 16
 """Further looks into a log that is silent at both ends, each as long as the one at its end."""
-_GZIP: Final = b"\x1f\x8b"
 _DIRECTORY: Final = re.compile(rb"\blog\.dirs? = ([^\r\n\\]{1,2000})|[ ,]dir=([^\],\r\n]{1,1000})\]")
 
 
@@ -85,7 +84,7 @@ def _looks(place: Path, size: int) -> Iterator[tuple[int, bytes]]:
     head = read_at(place, 0, HEAD)
     if isinstance(head, FileFault) or is_wide_text(head):
         return
-    if head.startswith(_GZIP):
+    if head.startswith(GZIP):
         yield from _unpacked(place)
         return
     yield 0, head

@@ -23,6 +23,7 @@ from parsers.broker_log import (
     wall_clock,
     written_as,
 )
+from parsers.files import GZIP
 from parsers.internal_topics import InternalRecord, group_history, internal_record, transaction_history
 from parsers.metadata_log import MetadataInput, metadata_history, metadata_input
 from parsers.provenance import Origin
@@ -35,7 +36,6 @@ from parsers.spark.slices import FilePart
 from parsers.tables import Refusal
 
 _TRANSACTIONAL: Final = 0x10
-_GZIP: Final = b"\x1f\x8b"
 _ROWS: Final = 1 << 14
 """Rows that are gathered before they travel."""
 
@@ -71,7 +71,7 @@ def timed(rows: pa.RecordBatch, request: TableRequest) -> pa.RecordBatch:
 def _broker_log(part: FilePart, request: TableRequest, *, settings: bool = False) -> Iterator[LogPart]:
     with ExitStack() as opened:
         file = opened.enter_context(place_of(request, part).open("rb"))
-        compressed = file.read(2) == _GZIP
+        compressed = file.read(2) == GZIP
         file.seek(0)
         reading = Reading(origin=part.origin, settings=settings, layout=_layout(file, part, request, packed=compressed))
         if not compressed:

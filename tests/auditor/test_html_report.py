@@ -21,9 +21,9 @@ from msgspec.structs import asdict
 
 from auditor.report.formats import rendered
 from auditor.report.plain import HIDDEN
-from auditor.report.screen import screen
 from auditor.report.sheet import Sheet
 from auditor.report.summary import summary
+from auditor.report.terminal.screen import screen
 from tests.lab.effort import fast_if
 from tests.lab.sample_reports import is_short, is_typical, report_on
 from tests.replaced import replace

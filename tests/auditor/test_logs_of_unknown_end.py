@@ -13,8 +13,8 @@ from auditor.report.advice_json import document as advised
 from auditor.report.html.page import render as page
 from auditor.report.json import document
 from auditor.report.model import AuditReport
-from auditor.report.replicas import replica_table
 from auditor.report.sheet import Sheet
+from auditor.report.terminal.replica_lines import replica_table
 from tests.auditor.dumps_at_hand import audited, copied
 from tests.rules.broken_dumps import Yard, position, wrote
 

@@ -13,14 +13,15 @@ from hypothesis import strategies as st
 
 from auditor.audit import audit
 from auditor.config import AuditConfig
+from auditor.report.alike import blurred
 from auditor.report.markdown import text as escaped
 from auditor.report.model import AuditReport, Doomed, Incident, Stretch
 from auditor.report.named_places import named_places, told_places
 from auditor.report.postmortem.document import render as postmortem
-from auditor.report.screen import lost_words
 from auditor.report.summary import LossTotals, Summary, summary
-from auditor.report.summary.folded_findings import blurred, folded
+from auditor.report.summary.folded_findings import folded
 from auditor.report.summary.perhaps import at_stake, perhaps_lost
+from auditor.report.terminal.screen import lost_words
 from rules.finding import Finding, Severity, named_facts, offsets_told, with_last_offsets
 from tests.lab.sample_reports import report_on
 from tests.replaced import replace

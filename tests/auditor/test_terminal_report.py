@@ -16,10 +16,10 @@ from auditor.audit import audit
 from auditor.config import AuditConfig
 from auditor.report.model import AuditReport
 from auditor.report.plain import plain
-from auditor.report.screen import lost_words
 from auditor.report.sheet import size
 from auditor.report.summary import summary
 from auditor.report.terminal import render
+from auditor.report.terminal.screen import lost_words
 from rules.finding import Severity, capital
 from rules.words import counted
 from tests.lab.effort import fast_if

@@ -9,9 +9,9 @@ from auditor.report.bill import sentence
 from auditor.report.markdown import text as escaped
 from auditor.report.model import AuditReport, Loss, PlacedAdvice, PlacedHistory
 from auditor.report.postmortem.document import render as postmortem
-from auditor.report.screen import lost_words
 from auditor.report.summary import summary
 from auditor.report.summary.perhaps import at_stake, beside_the_advice, perhaps_words
+from auditor.report.terminal.screen import lost_words
 from auditor.report.unbilled import sentence as in_words
 from auditor.report.unbilled import unbilled
 from rules.finding import Finding, Place, Severity, with_last_offsets

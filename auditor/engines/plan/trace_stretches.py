@@ -9,16 +9,15 @@ from typing import Final
 
 from msgspec import Struct
 
-from auditor.engines.opening import file_of
-from auditor.engines.plan.pieces import Piece, parts_of, whole
+from auditor.engines.plan.pieces import Piece, file_of, parts_of, whole
 from parsers.broker_log import given_for, wall_clock
+from parsers.files import GZIP
 from parsers.provenance import Origin, Source
 from parsers.request_log import first_time, holds_requests
 
 TRACE_BYTES: Final = 64 << 20
 """A stretch of a request log; packed files are one stretch."""
 
-_PACKED: Final = b"\x1f\x8b"
 _NEVER: Final = 1 << 62
 
 
@@ -90,6 +89,6 @@ def _cut(dump: str, piece: Piece) -> Iterator[Piece]:
 def _is_packed(dump: str, piece: Piece) -> bool:
     try:
         with file_of(dump, piece.source).open("rb") as file:
-            return file.read(2) == _PACKED
+            return file.read(2) == GZIP
     except OSError:
         return False

@@ -27,11 +27,11 @@ from auditor.engines.progress import Progress
 from auditor.engines.reading import Stretch, UnitReader, stretch_of
 from auditor.engines.settle import settle
 from auditor.engines.spark.job import UNSEEN, WatchedJob
+from auditor.engines.spark.joined_sessions import folded, followed, joined
 from auditor.engines.spark.named_facts import TELLS_NAMES, heard, named
 from auditor.engines.spark.packs import packs_of
 from auditor.engines.spark.so_far import JudgedSoFar, ReadSoFar, packed, unpacked
 from auditor.engines.told.broker_settings import informed
-from auditor.engines.told.joined_sessions import folded, followed, joined
 from parsers.files import locate
 from parsers.request_log import SessionState
 from parsers.spark.schema import spark_schema

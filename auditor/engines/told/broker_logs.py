@@ -14,6 +14,7 @@ from typing import BinaryIO, Final, TypeAlias, cast
 
 from msgspec.structs import replace
 
+from auditor.engines.plan.log_stretches import written_in
 from parsers.broker_log import (
     HEAD_BYTES,
     USUAL_PATTERNS,
@@ -27,9 +28,8 @@ from parsers.broker_log import (
     read_log,
     read_written,
     speakers,
-    written_as,
 )
-from parsers.files import is_wide_text
+from parsers.files import GZIP
 from parsers.inventory import broker_of_word
 from parsers.provenance import Origin
 from parsers.refusal import refuse
@@ -37,37 +37,21 @@ from parsers.refusal import refuse
 Speech: TypeAlias = Iterator[LogPart]
 """What one speaker says in a log, a part at a time, however long it is; none of it counts if one `is_nobodys`."""
 
-_GZIP: Final = b"\x1f\x8b"
 _COPY: Final = re.compile(r"(.+)-\d{1,4}")
 """Compose numbers the copies of a service: `broker-1-1` is the first copy of `broker-1`."""
-
-
-def may_be_cut(path: Path, patterns: Sequence[str] = ()) -> bool:
-    """Whether a known broker's log can be read from any byte on: it is text as the broker wrote it."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(HEAD_BYTES)
-    except OSError:
-        return False
-    written = None if head.startswith(_GZIP) or is_wide_text(head) else _written(head, patterns)
-    return written is not None and written.wrapping == "plain"
 
 
 def read_stretch(path: Path, origin: Origin, patterns: Sequence[str], start: int, end: int) -> Speech:
     """What the entries tell that begin in bytes `[start, end)` of a log that may be cut; its head tells the layout."""
     try:
         with path.open("rb") as file:
-            written = _written(file.read(HEAD_BYTES), patterns)
+            written = written_in(file.read(HEAD_BYTES), patterns)
             if written is not None:
                 file.seek(0)
                 reading = Reading(origin=origin, layout=written.layout)
                 yield from _of_one(read_log(file, reading, start=start, end=end), origin, start, end)
     except OSError as error:
         yield _unreadable(error, origin)
-
-
-def _written(head: bytes, patterns: Sequence[str]) -> WrappedLayout | None:
-    return written_as(head, [parse_layout(pattern) for pattern in (*patterns, *USUAL_PATTERNS)])
 
 
 def _unreadable(error: OSError, origin: Origin) -> LogPart:
@@ -82,7 +66,7 @@ def read_broker_log(path: Path, origin: Origin, patterns: Sequence[str] = ()) ->
             head = text.read(HEAD_BYTES)
         if not head.strip():
             return
-        size, written = path.stat().st_size, _written(head, patterns)
+        size, written = path.stat().st_size, written_in(head, patterns)
         if written is None:
             expected = f"entries laid out as {' or '.join((*patterns, *USUAL_PATTERNS))}, or another --log-pattern"
             first = head.lstrip().partition(b"\n")[0]
@@ -174,6 +158,6 @@ def layout_trouble(pattern: str) -> str | None:
 def _text(path: Path) -> Iterator[BinaryIO]:
     with ExitStack() as opened:
         file = opened.enter_context(path.open("rb"))
-        packed = file.read(len(_GZIP)) == _GZIP
+        packed = file.read(len(GZIP)) == GZIP
         file.seek(0)
         yield cast("BinaryIO", opened.enter_context(GzipText(file))) if packed else file

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import structs
 
-from auditor.engines.facts import told_fact
+from auditor.engines.opened.unit_facts import told_fact
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.topic_ids_told import Spoken
 from auditor.engines.told.zoned_times import Zones

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from auditor.engines.facts import told_fact, unread_fact
+from auditor.engines.opened.unit_facts import told_fact, unread_fact
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.assignments import assignment_of
 from auditor.engines.told.internal_topics import Records, copies_of, leading

@@ -9,8 +9,7 @@ from typing import Final
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from auditor.engines.opening import file_of
-from auditor.engines.plan.pieces import Piece, whole
+from auditor.engines.plan.pieces import Piece, file_of, whole
 from auditor.engines.plan.units import Owner, ReadUnit, UnitKind
 from parsers.internal_topics import InternalRecord, internal_record
 from parsers.inventory import Inventory, ReplicaDir, plain_segments

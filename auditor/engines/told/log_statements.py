@@ -9,9 +9,9 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from auditor.engines.facts import told_fact, unread_fact, with_its_topic
-from auditor.engines.opening import file_of, refuse_wide_text
-from auditor.engines.plan.pieces import Piece
+from auditor.engines.opened.opening import refuse_wide_text
+from auditor.engines.opened.unit_facts import told_fact, unread_fact
+from auditor.engines.plan.pieces import Piece, file_of
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.broker_logs import Speech, is_nobodys, read_broker_log, read_stretch
 from auditor.engines.told.broker_settings import OF_BROKERS, Printed, changed, of_changes, of_files, of_log
@@ -22,7 +22,7 @@ from auditor.engines.told.metadata_told import metadata_history_of
 from auditor.engines.told.registrations import OF_MEMBERSHIPS, memberships_in, quorum_leaders_in, registrations_in
 from auditor.engines.told.session_ends import broken_in, of_followers, of_the_log
 from auditor.engines.told.statements_of_requests import of_trace, trace_begins
-from auditor.engines.told.statements_of_rows import Named, of_events, of_metadata, spoken_of
+from auditor.engines.told.statements_of_rows import Named, of_events, of_metadata, spoken_of, with_its_topic
 from auditor.engines.told.thinned_traces import Thinning
 from auditor.engines.told.topic_ids_told import Spoken, apart, named_in, names_of, of_topics
 from auditor.engines.told.untold_requests import SessionsLost, of_several_brokers, trace_gaps, undated

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import structs
 
-from auditor.engines.facts import told_fact
+from auditor.engines.opened.unit_facts import told_fact
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.zoned_times import Zones
 from parsers.broker_log import wall_clock

@@ -8,6 +8,7 @@ from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from msgspec.structs import replace
 
 from parsers.broker_log import wall_clock
 from parsers.provenance import row_span
@@ -65,6 +66,12 @@ _EVENTS: Final[Mapping[str, str]] = {
 _ELIGIBLE: Final = re.compile(r"\belr: \[([\d, ]{1,200})\] ->")
 """In a line of a change the eligible leader replicas before it."""
 _NUMBER: Final = re.compile(r"\d+")
+
+
+def with_its_topic(named: Named) -> Moment:
+    """A statement that names the topic id itself."""
+    _, topic_id, moment = named
+    return moment if moment.topic_id == topic_id else replace(moment, topic_id=topic_id)
 
 
 def spoken_of(events: pa.RecordBatch, kinds: Sequence[str]) -> pa.RecordBatch:

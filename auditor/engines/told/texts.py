@@ -10,8 +10,9 @@ import pyarrow as pa
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from auditor.engines.facts import told_fact, unread_fact
-from auditor.engines.opening import file_of, unread_file
+from auditor.engines.opened.opening import unread_file
+from auditor.engines.opened.unit_facts import told_fact, unread_fact
+from auditor.engines.plan.pieces import file_of
 from auditor.engines.plan.units import ReadUnit, TextHome
 from parsers.files import read_head
 from parsers.inventory import begins_dump_text

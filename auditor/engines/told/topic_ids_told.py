@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec.structs import replace
 
-from auditor.engines.facts import told_fact
+from auditor.engines.opened.unit_facts import told_fact
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.statements_of_rows import PartitionName, known_id
 from rules.evidence import METADATA_TOPIC

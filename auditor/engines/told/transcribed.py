@@ -8,14 +8,13 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from auditor.engines.facts import told_fact, unread_fact, with_its_topic
-from auditor.engines.opening import file_of
-from auditor.engines.plan.pieces import Piece
+from auditor.engines.opened.unit_facts import told_fact, unread_fact
+from auditor.engines.plan.pieces import Piece, file_of
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.told.broker_settings import of_changes
 from auditor.engines.told.counts import counts_in, described_counts
 from auditor.engines.told.descriptions import described_commits, described_settings, of_descriptions, of_the_cluster
-from auditor.engines.told.statements_of_rows import Named, PartitionName, of_metadata
+from auditor.engines.told.statements_of_rows import Named, PartitionName, of_metadata, with_its_topic
 from auditor.engines.told.topic_ids_told import Spoken, apart, names_of, of_topics
 from auditor.engines.told.trace_tables import of_table
 from auditor.engines.told.zoned_times import Zones

@@ -9,8 +9,8 @@ from typing import Final
 from auditor.report.html.scale import Scale
 from auditor.report.html.shapes import HUES, LEFT, RIGHT, Box, Label, Polyline, Shape, room_for
 from auditor.report.model import ReplicaVerdict
-from auditor.report.replicas import log_end
 from auditor.report.sheet import between
+from auditor.report.terminal.replica_lines import log_end
 from rules.finding import capital, offsets_told
 
 BAR: Final = 24.0

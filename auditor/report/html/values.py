@@ -17,11 +17,11 @@ from auditor.report.html.stories import DRAWN, TABLES_SHOWN, PartitionStory, gra
 from auditor.report.model import AuditReport, Counterfactual, PlacedHistory, Survivor
 from auditor.report.named_places import named_places
 from auditor.report.policy_outcome import spared
-from auditor.report.screen import lost_words, ruled
 from auditor.report.sheet import between
 from auditor.report.summary import summary
 from auditor.report.summary.conclusion import doubts, extent, read_of
 from auditor.report.summary.incidents import causes
+from auditor.report.terminal.screen import lost_words, ruled
 from rules.finding import Bearings, Finding, Place, Severity
 from rules.timeline.values import DrawnHistory
 

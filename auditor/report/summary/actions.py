@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from auditor.report.alike import blurred
 from auditor.report.bill import client_name, perhaps_held
 from auditor.report.model import (
     AuditReport,
@@ -19,7 +20,6 @@ from auditor.report.model import (
 )
 from auditor.report.summary.action import Action, Aim, Kind, joined
 from auditor.report.summary.copies import copies
-from auditor.report.summary.folded_findings import blurred
 from auditor.report.unbilled import to_do
 from auditor.report.worths import acknowledged, surely_acknowledged
 from rules.finding import NO_WHOLE_COPY, PLACE_OF_NAMES, Finding, Severity, place_of

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
 
+from auditor.report.alike import blurred
 from rules.finding import Finding, Place
-
-_NUMBER: Final = re.compile(r"\b(brokers? \d+(?:(?:, | or | and )\d+)*)|\d+", re.IGNORECASE)
-"""A number that two equal statements may differ in: any but those of brokers, of whom each is somebody else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,11 +86,6 @@ def shape(finding: Finding) -> tuple[object, ...]:
     place = finding.topic is None
     words = blurred(finding.message)
     return rule, finding.severity, finding.verdict, finding.confidence, finding.brokers, place, words
-
-
-def blurred(words: str) -> str:
-    """Words without the numbers in which equal statements of two partitions differ."""
-    return _NUMBER.sub(lambda found: found[1] or "#", words)
 
 
 def spot(finding: Finding) -> Spot:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from auditor.report.alike import blurred
 from auditor.report.model import AuditReport, Incident, PlacedHistory
-from auditor.report.summary.folded_findings import FoldedFinding, blurred, folded, shape
+from auditor.report.summary.folded_findings import FoldedFinding, folded, shape
 from auditor.report.summary.totals import LossTotals, totals
 from rules.finding import Finding, Place
 

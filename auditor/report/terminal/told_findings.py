@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from auditor.report.bill import details, in_all, sentence
-from auditor.report.counterfactuals import counterfactual_table
 from auditor.report.model import AuditReport, Incident, Loss, PlacedCounterfactual
 from auditor.report.plain import plain
 from auditor.report.sheet import Sheet
-from auditor.report.windows import windows_of
+from auditor.report.terminal.counterfactuals import counterfactual_table
+from auditor.report.terminal.windows import windows_of
 from rules.finding import Finding, Place, Severity, offsets_told, place_of
 from rules.words import counted
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from auditor.report.availability_lines import availability_lines
 from auditor.report.bill import moment
-from auditor.report.findings import told
 from auditor.report.model import AuditReport, Coverage
-from auditor.report.replicas import replica_table
-from auditor.report.screen import screen
 from auditor.report.sheet import COLUMNS, Sheet
 from auditor.report.summary import summary
+from auditor.report.terminal.availability_lines import availability_lines
+from auditor.report.terminal.replica_lines import replica_table
+from auditor.report.terminal.screen import screen
+from auditor.report.terminal.told_findings import told
 from rules.words import counted, numbered
 
 DRAWINGS: Final = (

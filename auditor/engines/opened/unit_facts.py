@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec.structs import replace
-
-from auditor.engines.opening import unread_file
+from auditor.engines.opened.opening import unread_file
 from auditor.engines.plan.units import ReadUnit
-from auditor.engines.told.statements_of_rows import Named
 from parsers.provenance import Span
 from parsers.tables import Refusal
 from rules.facts.indexes import NO_INDEXES, IndexFacts
@@ -16,12 +13,6 @@ from rules.facts.stretch import LogFacts
 from rules.history.moments import Moment
 from rules.narrow.facts import DirectoryFacts, Fact, RootClaims
 from rules.replicas.commits_of_groups import GroupCommit
-
-
-def with_its_topic(named: Named) -> Moment:
-    """A statement that names the topic id itself."""
-    _, topic_id, moment = named
-    return moment if moment.topic_id == topic_id else replace(moment, topic_id=topic_id)
 
 
 def replica_fact(

@@ -6,8 +6,8 @@ import errno
 from pathlib import Path
 from typing import Final
 
-from auditor.engines.plan.pieces import Piece
-from parsers.files import is_wide_text, locate, read_exactly, read_head
+from auditor.engines.plan.pieces import Piece, file_of
+from parsers.files import is_wide_text, read_exactly, read_head
 from parsers.provenance import Origin, Span, row_span
 from parsers.refusal import refuse
 from parsers.segment import SegmentChunk, scan_source
@@ -16,12 +16,6 @@ from rules.facts.read_again import UnreadFile
 from rules.facts.stretch import UNOPENED
 
 _OFFSET_BYTES: Final = 8
-
-
-def file_of(dump: str, source: str) -> Path:
-    """Where a source lies; a name that leads out of the dump leads nowhere."""
-    place = locate(Path(dump), source)
-    return place if isinstance(place, Path) else Path(dump, "no such file in this dump")
 
 
 def refuse_wide_text(path: Path, origin: Origin) -> Refusal | None:
