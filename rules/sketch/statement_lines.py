@@ -1,7 +1,8 @@
 """Event lines of a sketch: what logs and traces say, one statement a line.
 
     t1 leads 1 epoch 0 at 0 hw 0          broker 1 opens epoch 0 as leader, at log end 0, with high watermark 0;
-                                          with `isr 1,2` behind it the line names the ISR too
+                                          with `isr 1,2` behind it the line names the ISR too, with `version 3`
+                                          its partition epoch, as a leader under KRaft does
     t2 follows 2 epoch 0 at 0 hw 0        broker 2 follows in epoch 0, with log end 0 and high watermark 0
     t3 fetch 2@4 from 1 hw=4              broker 2 asks broker 1 for offset 4 and is told high watermark 4;
                                           behind it may stand what else the two say, in this order:
@@ -11,7 +12,8 @@
     t5 leader 2 epoch 1 isr 2,3           the controller makes broker 2 the leader of epoch 1; these are in sync;
                                           with `of 1,2,3` behind it the line names the assignment too, with
                                           `told 2` it is the order that broker 2 was given; `elr 3` names eligible
-                                          leaders and `known 1` the last known ones
+                                          leaders and `known 1` the last known ones, and `record` says that it
+                                          stands in the metadata log; its partition epoch is its time
     t6 truncates 1 to 2                   broker 1 cuts its log to offset 2
     t7 keeps 1 at 2                       broker 1 finds nothing to cut, its log ends at 2
     t8 asks 2 of 1 epoch 0 answer 5       broker 2 asks broker 1 where epoch 0 ends: 5, or 0:5 with the epoch; behind
@@ -51,14 +53,14 @@ from rules.history.statements import PartitionState, statement
 _EVENT: Final = re.compile(r"^t(?P<time>\d+)\s+(?P<verb>\w+)\s+(?P<rest>.+)$")
 _ROLE: Final = r"(?P<broker>\d+) epoch (?P<epoch>\d+) at (?P<at>\d+) hw (?P<hw>\d+)"
 _SHAPES: Final[Mapping[str, str]] = {
-    "leads": _ROLE + r"(?: isr (?P<isr>[\d,]+))?",
+    "leads": _ROLE + r"(?: isr (?P<isr>[\d,]+))?(?: version (?P<version>\d+))?",
     "follows": _ROLE + r"(?: from (?P<leader>-?\d+))?",
     "fetch": r"(?P<broker>\d+)@(?P<at>\d+) from (?P<leader>\d+) hw (?P<hw>\d+)(?: epoch (?P<epoch>\d+))?"
     r"(?: last (?P<last>-?\d+))?(?: start (?P<start>\d+))?(?: diverges (?P<of>\d+):(?P<ends>\d+))?"
     r"(?: error (?P<error>\d+))?(?P<implied> implied)?",
     "acks": r"(?P<leader>\d+) at (?P<at>-?\d+) acks (?P<acks>all|1)(?: error (?P<error>\d+))?",
     "leader": r"(?P<leader>-?\d+) epoch (?P<epoch>\d+) isr(?: (?P<isr>[\d,]+))?(?: of (?P<replicas>[\d,]+))?"
-    r"(?: told (?P<told>\d+))?(?: elr (?P<elr>[\d,]+|none))?(?: known (?P<known>[\d,]+))?",
+    r"(?: told (?P<told>\d+))?(?: elr (?P<elr>[\d,]+|none))?(?: known (?P<known>[\d,]+))?(?P<record> record)?",
     "truncates": r"(?P<broker>\d+) to (?P<at>\d+)",
     "keeps": r"(?P<broker>\d+) at (?P<at>\d+)",
     "asks": r"(?P<broker>\d+) of (?P<leader>\d+) epoch (?P<epoch>-?\d+) answer (?:(?P<of>\d+):)?(?P<at>-?\d+)"
@@ -158,9 +160,10 @@ def _served(kind: str) -> Callable[[Words, int, Span], Moment]:
 
 def _leadership(words: Words, time: int, span: Span) -> Moment:
     told = number(words, "told")
+    nobodys = "controller" if words.get("record") else "order"
     return PartitionState(
         kind="leadership",
-        clock="order" if told is None else f"broker {told}",
+        clock=nobodys if told is None else f"broker {told}",
         time=time,
         witness=told,
         leader=number(words, "leader"),

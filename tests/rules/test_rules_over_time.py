@@ -771,6 +771,46 @@ def test_a_high_watermark_rests_below_min_insync_replicas_since_3_7(told: str, i
     assert ("the high watermark rests while fewer than 2 are in sync" in str(why)) is bool(said)
 
 
+FENCED = "t2 leader 1 epoch 0 isr 1,2 of 1,2,3 elr 3 record"
+UNDER_ELR = f"""
+kafka 1 4.0.0
+set min.insync.replicas 2
+broker 1 0000|
+broker 2 0000|
+broker 3 00|
+t1 leader 1 epoch 0 isr 1,2,3 of 1,2,3 record
+t2 leads 1 epoch 0 at 0 hw 0 isr 1,2,3 version 1
+t3 fetch 3@2 from 1 hw=0
+t4 fetch 2@4 from 1 hw=2
+{FENCED}
+t6 fetch 2@4 from 1 hw=4
+t7 fetch 3@2 from 1 hw=4
+"""
+
+
+@pytest.mark.parametrize(
+    ("told", "instead", "said"),
+    [
+        # The controller leaves out of the ISR whom it fences, and lists it as eligible: nobody waits for it.
+        ("", "", []),
+        (FENCED, "", [((1,), 2, 4, "certain")]),
+        (f"{FENCED}\n", "t2 leader 1 epoch 0 isr 1,2,3 of 1,2,3 record\n", [((1,), 2, 4, "likely")]),
+        # A leader that names a partition epoch has a controller that may have told of it, in a log that is not here.
+        ("t1 leader 1 epoch 0 isr 1,2,3 of 1,2,3 record\n", "", []),
+    ],
+)
+def test_a_leader_under_kraft_waits_for_whom_its_controller_left_in_sync(
+    told: str, instead: str, said: list[Said]
+) -> None:
+    assert violations("HW003", UNDER_ELR.replace(told, instead, 1)) == said
+
+
+def test_of_a_leader_under_kraft_without_the_metadata_log_nothing_is_certain() -> None:
+    drawing = "\n".join(line for line in UNDER_ELR.splitlines() if "record" not in line)
+    assert violations("HW003", drawing) == []
+    assert violations("HW003", drawing.replace(" version 1", "")) == [((1,), 2, 4, "certain")]
+
+
 @pytest.mark.parametrize("rule", ["HW002", "HW006"])
 @pytest.mark.parametrize(
     ("arrived", "ends"),
