@@ -27,8 +27,9 @@ HEAD: Final = """\
 Drawn from the code by `python -m tests.house_plan`; a test holds this page against it. A room is a package or, where it
 stands alone, a module. Each floor stands on those below it: files are read (`parsers`), narrowed to facts and judged
 (`rules`), told (`auditor`), on a cluster as well (`spark_jobs`). One thing crosses the floors: the Spark engine and
-`quality` take their session from `spark_jobs.session`. What a room may import is law in `tests/test_architecture.py`.
-No two rooms stand on each other, not even by way of others; a test holds that too.
+`quality` take their session from `spark_jobs.session`. Only these two, `parsers.spark`, the jobs and `auditor.notebook`
+know pyspark: a notebook is handed a session, and gives back DataFrames. What a room may import is
+law in `tests/test_architecture.py`. No two rooms stand on each other, not even by way of others; a test holds that too.
 
 ## What a rule page may import
 

@@ -12,6 +12,7 @@ import pytest
 from auditor.config import ConfigError
 from auditor.rule_reference import pages
 from parsers.broker_log import EVENTS
+from parsers.tables import TABLES
 from rules.catalog import RULES
 from rules.judging.judge import judge
 from rules.rule import Rule
@@ -75,3 +76,8 @@ def test_what_the_page_names_is_there() -> None:
     missing = [path for path in named if not (ROOT / path).exists()]
     assert [path for path in missing if not path.startswith("rules/catalog/seg009_")] == []
     assert len(named) > len(missing)
+
+
+def test_every_row_that_a_rule_may_need_is_listed() -> None:
+    listed = re.findall(r"`(\w+)`", "".join(line for line in PAGE.splitlines() if line.startswith("| ")))
+    assert sorted(listed) == sorted(row.__name__ for row in TABLES.values())

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
+from auditor.cli.after_an_incident import ADVISES, BUNDLES, advise, bundle, postmortem, salvage
 from auditor.cli.diff import COMPARES, diff
 from auditor.cli.find import find
-from auditor.cli.incident import ADVISES, BUNDLES, advise, bundle, postmortem, salvage
 from auditor.cli.options import (
     AUDITS,
     COLLECTS,

@@ -15,7 +15,7 @@ from rules.protocol.keeping import KEPT_BY, UP_TO_2_0_0
 from rules.protocol.replica_log import ReplicaLog
 from rules.protocol.truncation import RULES, RuleName, Truncation
 from rules.unwritten.epoch_log import FAR, PossibleLog
-from rules.unwritten.log_turns import Lead
+from rules.unwritten.log_turns import OwnLead
 from rules.unwritten.ways import SERVER_LOG, TRACES, Open, Ways
 
 
@@ -106,7 +106,7 @@ def _shared_epochs(ways: Iterable[PossibleLog]) -> tuple[int, ...]:
     return shortest if all(epochs[: len(shortest)] == shortest for epochs in found) else ()
 
 
-def pairs_of(followers: Ways, lead: Lead, led: Mapping[int, Iterable[Ways]], epoch: int) -> list[Pair] | Open:
+def pairs_of(followers: Ways, lead: OwnLead, led: Mapping[int, Iterable[Ways]], epoch: int) -> list[Pair] | Open:
     """Every way in which a follower stood beside its leader, at any time of an epoch."""
     if isinstance(followers, Open):
         return followers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rules.unwritten.epoch_log import FAR, PossibleLog
-from rules.unwritten.log_turns import Lead
+from rules.unwritten.log_turns import OwnLead
 from rules.unwritten.places import At, GrowsFrom, Growth
 from rules.unwritten.served_copies import Traces
 from rules.unwritten.ways import ROLES, TRACES, Open, Ways, copied, each, longer, written_on
@@ -16,7 +16,7 @@ class Copying:
 
     def __init__(
         self,
-        leads: Mapping[int, tuple[Lead, ...]],
+        leads: Mapping[int, tuple[OwnLead, ...]],
         traces: Traces,
         doubted: frozenset[tuple[int, int]],
         untold: frozenset[int],
@@ -33,7 +33,7 @@ class Copying:
         epoch = at.source.epochs[-1] if at.source else -1
         self.led.setdefault((broker, lead.first), {}).setdefault(epoch, []).append(at.ways)
 
-    def as_source(self, lead: Lead) -> Ways | None:
+    def as_source(self, lead: OwnLead) -> Ways | None:
         """What could be copied of a lead; null while its broker has not been taken so far."""
         known = self.led.get((lead.broker, lead.first), {}).get(lead.epochs[-1])
         if known is None:
@@ -104,17 +104,17 @@ class Copying:
         self.growths.append(Growth(broker=broker, place=at.place, since=at.since, leads=leads, start=start, end=end))
         return [ways for ways in known[: len(leads)] if ways is not None]
 
-    def _named(self, source: GrowsFrom) -> list[Lead]:
+    def _named(self, source: GrowsFrom) -> list[OwnLead]:
         """The leads that a follower's roles name."""
         return [lead for lead in self.leads.get(source.leader, ()) if set(lead.epochs) & set(source.epochs)]
 
-    def _leads_of(self, broker: int, source: GrowsFrom, start: int, end: int) -> tuple[Lead, ...]:
+    def _leads_of(self, broker: int, source: GrowsFrom, start: int, end: int) -> tuple[OwnLead, ...]:
         """The same, without those in which the follower asked for nothing; else those in which it asked."""
         served = {lead: self.traces.served(broker, lead, start, end) for lead in self.leads.get(source.leader, ())}
         serving = tuple(lead for lead in self._named(source) if served[lead] is not False)
         return serving or tuple(lead for lead, answered in served.items() if answered)
 
-    def _began_anew(self, broker: int, leads: Sequence[Lead], end: int) -> bool:
+    def _began_anew(self, broker: int, leads: Sequence[OwnLead], end: int) -> bool:
         """Whether a follower may have dropped all it had, because its leader's log started beyond its end."""
         for lead in leads:
             ways = self.as_source(lead)

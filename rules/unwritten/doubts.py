@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rules.unwritten.epoch_log import PossibleLog
-from rules.unwritten.log_turns import Lead
+from rules.unwritten.log_turns import OwnLead
 from rules.unwritten.places import Growth
 from rules.unwritten.ways import Open
 from rules.unwritten.written_logs import WrittenLogs
@@ -23,7 +23,7 @@ def _in_doubt(growth: Growth, fold: WrittenLogs) -> bool:
     return False
 
 
-def _agrees(growth: Growth, other: Lead, fold: WrittenLogs) -> bool:
+def _agrees(growth: Growth, other: OwnLead, fold: WrittenLogs) -> bool:
     """Whether another lead's log holds the same epochs where the follower's grew, as far as it reaches."""
     theirs = fold.copying.as_source(other)
     for lead in growth.leads:

@@ -92,7 +92,7 @@ def _or_zero(offset: int | None) -> int:
     return 0 if offset is None else offset
 
 
-class Lead(Struct, frozen=True, kw_only=True):
+class OwnLead(Struct, frozen=True, kw_only=True):
     """Epochs that a broker led one after the other without a break."""
 
     broker: int
@@ -115,9 +115,9 @@ class Lead(Struct, frozen=True, kw_only=True):
         return self.starts[place] if place < len(self.starts) else self.end_offset
 
 
-def leads_of(broker: int, turns: Sequence[Turn]) -> tuple[Lead, ...]:
+def leads_of(broker: int, turns: Sequence[Turn]) -> tuple[OwnLead, ...]:
     """Every lead of a broker, by its own turns."""
-    found: list[Lead] = []
+    found: list[OwnLead] = []
     first: int | None = None
     for place, turn in enumerate(turns):
         if turn.kind == "leads" and first is None:
@@ -128,7 +128,7 @@ def leads_of(broker: int, turns: Sequence[Turn]) -> tuple[Lead, ...]:
     return (*found, *(() if first is None else (_lead(broker, turns, first, len(turns)),)))
 
 
-def _lead(broker: int, turns: Sequence[Turn], first: int, behind: int) -> Lead:
+def _lead(broker: int, turns: Sequence[Turn], first: int, behind: int) -> OwnLead:
     starts: dict[int, int | None] = {}
     for turn in turns[first:behind]:
         if turn.kind == "leads" and turn.epoch is not None:
@@ -137,7 +137,7 @@ def _lead(broker: int, turns: Sequence[Turn], first: int, behind: int) -> Lead:
     after = turns[behind] if behind < len(turns) else None
     # A log that was loaded after a crash may lack what had been written.
     exact = after is not None and after.kind in ("keeps", "follows", "rests")
-    return Lead(
+    return OwnLead(
         broker=broker,
         first=first,
         last=behind,

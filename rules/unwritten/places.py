@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from rules.history.moments import Moment
-from rules.unwritten.log_turns import Lead, Turn
+from rules.unwritten.log_turns import OwnLead, Turn
 from rules.unwritten.ways import UNTOLD, Open, Ways
 
 
@@ -25,7 +25,7 @@ class Growth(Struct, frozen=True, kw_only=True):
     """Of the turn by which it had been copied."""
     since: int
     """Of the turn from which on it followed."""
-    leads: tuple[Lead, ...]
+    leads: tuple[OwnLead, ...]
     start: int
     end: int
 

@@ -9,7 +9,7 @@ from rules.chronicle.chronicle import Chronicle
 from rules.history.gaps import TraceGap
 from rules.history.moments import Moment, assigned
 from rules.history.statements import Answered
-from rules.unwritten.log_turns import Lead
+from rules.unwritten.log_turns import OwnLead
 
 OFFSET_OUT_OF_RANGE: Final = 1
 
@@ -37,19 +37,19 @@ class Traces:
                 if moment.kind == "fetched":
                     self._fetches.setdefault((moment.witness, moment.broker), []).append(moment)
 
-    def served(self, broker: int, lead: Lead, start: int, end: int) -> bool | None:
+    def served(self, broker: int, lead: OwnLead, start: int, end: int) -> bool | None:
         """Whether a follower asked for offsets of a range in a lead; null where the leader's log may lack it."""
         asked = self._within(lead, self._fetches.get((lead.broker, broker), ()))
         if any(start <= (m.offset or 0) < end for m in asked):
             return True
         return False if self._whole(lead) else None
 
-    def in_range(self, broker: int, lead: Lead) -> bool:
+    def in_range(self, broker: int, lead: OwnLead) -> bool:
         """Whether a follower never asked for what lay outside of its leader's log: else it may have begun anew."""
         turned_away = self._within(lead, self._out_of_range.get((lead.broker, broker), ()))
         return self._whole(lead) and not any(True for _ in turned_away)
 
-    def _whole(self, lead: Lead) -> bool:
+    def _whole(self, lead: OwnLead) -> bool:
         """Whether the log that holds a lead's orders holds all its answers too."""
         ordered = all((lead.broker, epoch) in self._ordered for epoch in lead.epochs)
         return ordered and lead.broker not in self._holed
@@ -58,13 +58,13 @@ class Traces:
         """Whether a broker was of the assignment no more at some time after an epoch: no role of its own tells it."""
         return any(epoch > since and broker not in replicas for epoch, replicas in self._assigned)
 
-    def wrote_to(self, lead: Lead, epochs: Sequence[int | None]) -> int:
+    def wrote_to(self, lead: OwnLead, epochs: Sequence[int | None]) -> int:
         """How far a leader's log had reached when its lead was over, at least."""
         known = self._within(lead, self._reached.get(lead.broker, ()))
         own = (m for m in known if m.term in epochs and m.latest_term is None)
         return max(((m.offset or 0) + (m.kind == "produced") for m in own), default=0)
 
-    def _within(self, lead: Lead, moments: Iterable[Moment]) -> Iterator[Moment]:
+    def _within(self, lead: OwnLead, moments: Iterable[Moment]) -> Iterator[Moment]:
         begun = self._place(lead.opened, 0)
         over = self._place(lead.closed, len(self._places))
         return (moment for moment in moments if begun <= self._places[id(moment)] < over)

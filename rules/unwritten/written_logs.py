@@ -14,7 +14,7 @@ from rules.protocol.steps import StepLimit
 from rules.unwritten.brought_into_line import between_roles, epochs_of_cuts, followed
 from rules.unwritten.copying import Copying
 from rules.unwritten.epoch_log import PossibleLog
-from rules.unwritten.log_turns import ROLES_TAKEN, Lead, Turn, leads_of
+from rules.unwritten.log_turns import ROLES_TAKEN, OwnLead, Turn, leads_of
 from rules.unwritten.places import At, GrowsFrom, Point
 from rules.unwritten.served_copies import Traces
 from rules.unwritten.ways import (
@@ -70,7 +70,7 @@ class WrittenLogs:
         """Whether a role tells for which epoch a broker brought its log into line."""
         return place in self._epochs[broker]
 
-    def lead_with(self, broker: int, epoch: int) -> Lead | None:
+    def lead_with(self, broker: int, epoch: int) -> OwnLead | None:
         """The only lead in which a broker led an epoch."""
         own = [lead for lead in self.leads.get(broker, ()) if epoch in lead.epochs]
         return own[0] if len(own) == 1 else None

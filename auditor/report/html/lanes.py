@@ -11,7 +11,7 @@ from auditor.report.html.marks import Mark, marks_of
 from auditor.report.html.replica_lanes import BAR, facts, log, watermark
 from auditor.report.html.scale import Scale, scale_through
 from auditor.report.html.shapes import HUES, LEFT, RIGHT, WIDTH, Box, Label, Picture, Polyline, Shape, room_for
-from auditor.report.html.stories import PartitionStory
+from auditor.report.html.told_partitions import ToldPartition
 from auditor.report.model import Loss, ReplicaVerdict, Survivor
 from rules.finding import Bearings, offsets_told
 from rules.timeline.values import DrawnEvent
@@ -52,7 +52,7 @@ class Lane:
     cuts: tuple[DrawnEvent, ...] = ()
 
 
-def lanes(story: PartitionStory, bearings: Bearings) -> Picture | None:
+def lanes(story: ToldPartition, bearings: Bearings) -> Picture | None:
     """The picture; nothing where neither a log nor a loss is told of."""
     losses = story.losses[:BILLS_SHOWN]
     if not story.replicas and not losses:
@@ -70,7 +70,7 @@ def lanes(story: PartitionStory, bearings: Bearings) -> Picture | None:
     return Picture(width=WIDTH, height=bottom + AXIS, words=_in_words(story), shapes=tuple(shapes))
 
 
-def _in_words(story: PartitionStory) -> str:
+def _in_words(story: ToldPartition) -> str:
     """The picture for those who do not see it."""
     logs = (
         f"Broker {r.broker}{'' if r.state == 'current' else f' ({r.state})'} holds"
@@ -81,7 +81,7 @@ def _in_words(story: PartitionStory) -> str:
     return ". ".join((*logs, *lost)) + "."
 
 
-def _rows(story: PartitionStory, marks: Sequence[Mark], top: float) -> Iterator[Lane]:
+def _rows(story: ToldPartition, marks: Sequence[Mark], top: float) -> Iterator[Lane]:
     """Logs in use first, then what waits aside."""
     copies = [
         BilledSurvivor(survivor=survivor, bill=story.part("bill", number))
@@ -112,7 +112,7 @@ def _rows(story: PartitionStory, marks: Sequence[Mark], top: float) -> Iterator[
         yield Lane(broker=broker, name=name, below=kind, top=top + LANE * number, replica=None, copies=own, marks=())
 
 
-def _cuts(story: PartitionStory, replica: ReplicaVerdict) -> Iterator[DrawnEvent]:
+def _cuts(story: ToldPartition, replica: ReplicaVerdict) -> Iterator[DrawnEvent]:
     """Where a log was cut amid what it holds now, as it is told; what it cut off is not there to be drawn."""
     told = [event for history in story.histories for drawn in history.drawn for event in drawn.events]
     own = [event for event in told if event.kind == "cut" and event.broker == replica.broker]
@@ -120,7 +120,7 @@ def _cuts(story: PartitionStory, replica: ReplicaVerdict) -> Iterator[DrawnEvent
     yield from within[-CUTS_SHOWN:]
 
 
-def _knots(story: PartitionStory, rows: Iterable[Lane]) -> list[int]:
+def _knots(story: ToldPartition, rows: Iterable[Lane]) -> list[int]:
     """The offsets that must stand apart: ends first, then what happened, then epochs."""
     told: list[int] = []
     for r in story.replicas:
@@ -145,7 +145,7 @@ def _columns(losses: Iterable[Loss], scale: Scale, bottom: float) -> Iterator[Sh
             yield Box(x=left, y=HEAD, width=right - left, height=bottom - HEAD, look="gone-column")
 
 
-def _bill(loss: Loss, story: PartitionStory, scale: Scale, number: int) -> Iterator[Shape]:
+def _bill(loss: Loss, story: ToldPartition, scale: Scale, number: int) -> Iterator[Shape]:
     """One loss above the lanes; it leads to its bill."""
     top, link = HEAD + BILL * number, story.part("bill", number)
     left, right = scale.at(loss.start_offset), scale.at(loss.end_offset)

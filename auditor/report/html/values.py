@@ -13,7 +13,7 @@ from auditor.report.html.lanes import lanes
 from auditor.report.html.over_time import over_time
 from auditor.report.html.protocols import side_by_side
 from auditor.report.html.shapes import Picture
-from auditor.report.html.stories import DRAWN, TABLES_SHOWN, PartitionStory, gravest_first, stories
+from auditor.report.html.told_partitions import DRAWN, TABLES_SHOWN, ToldPartition, gravest_first, told_partitions
 from auditor.report.model import AuditReport, Counterfactual, PlacedHistory, Survivor
 from auditor.report.named_places import named_places
 from auditor.report.policy_outcome import spared
@@ -64,7 +64,7 @@ class Courses:
 class DrawnPartition:
     """One partition that is drawn."""
 
-    story: PartitionStory
+    story: ToldPartition
     lanes: Picture | None
     bills: tuple[Bill, ...]
     protocols: tuple[Protocols, ...]
@@ -99,7 +99,7 @@ def label_of(finding: Finding) -> str:
 
 def page_values(report: AuditReport) -> Mapping[str, object]:
     """By the names that the templates use."""
-    told, known = summary(report), stories(report)
+    told, known = summary(report), told_partitions(report)
     troubled = gravest_first(report, known.values())
     drawn = [section(story, number, report.bearings) for number, story in enumerate(troubled[:DRAWN], start=1)]
     anchors = {each.story.place: each.story.anchor for each in drawn}
@@ -129,7 +129,7 @@ def page_values(report: AuditReport) -> Mapping[str, object]:
         "severity": lambda number: Severity(number).label,
         "named_places": lambda places: named_places(places, PLACES_SHOWN),
         "places_of": lambda aims: [aim.place for aim in aims],
-        "place_name": lambda place: PartitionStory(place=place).name,
+        "place_name": lambda place: ToldPartition(place=place).name,
         "refusals_most": REFUSALS_SHOWN,
         "told_most": TOLD_SHOWN,
         "tables_most": TABLES_SHOWN,
@@ -140,7 +140,7 @@ def page_values(report: AuditReport) -> Mapping[str, object]:
     }
 
 
-def section(told: PartitionStory, number: int, bearings: Bearings) -> DrawnPartition:
+def section(told: ToldPartition, number: int, bearings: Bearings) -> DrawnPartition:
     """A partition as the page shows it."""
     story = replace(told, anchor=f"p{number}")
     return DrawnPartition(
@@ -165,7 +165,7 @@ def section(told: PartitionStory, number: int, bearings: Bearings) -> DrawnParti
     )
 
 
-def _steps(story: PartitionStory, history: PlacedHistory) -> Mapping[Address, str]:
+def _steps(story: ToldPartition, history: PlacedHistory) -> Mapping[Address, str]:
     """The ids of the steps that the page tells in words, by the bytes that tell them."""
     told = enumerate(history.milestones[:MILESTONES_SHOWN])
     return {(step.span.source, step.span.start): story.part("step", number) for number, step in told}
@@ -183,9 +183,9 @@ def _labels(findings: Sequence[Finding]) -> list[str]:
     return [label for label in (*order, "undecided") if label in there]
 
 
-def _sound(known: Iterable[PartitionStory], troubled: set[Place]) -> list[SoundTopic]:
+def _sound(known: Iterable[ToldPartition], troubled: set[Place]) -> list[SoundTopic]:
     """Partitions without a finding, topic by topic."""
-    topics: dict[tuple[str | None, str | None], list[PartitionStory]] = {}
+    topics: dict[tuple[str | None, str | None], list[ToldPartition]] = {}
     for story in known:
         if story.place not in troubled and story.replicas:
             topics.setdefault(story.place[:2], []).append(story)

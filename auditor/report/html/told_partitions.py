@@ -24,7 +24,7 @@ DRAWN: Final = 40
 
 
 @dataclass(slots=True, kw_only=True, frozen=True)
-class PartitionStory:
+class ToldPartition:
     """One partition."""
 
     place: Place
@@ -69,13 +69,13 @@ class PartitionStory:
         return told[0] if len(set(told)) == 1 else None
 
 
-def stories(report: AuditReport) -> dict[Place, PartitionStory]:
+def told_partitions(report: AuditReport) -> dict[Place, ToldPartition]:
     """Every partition of the report, in its order."""
-    found: dict[Place, PartitionStory] = {}
+    found: dict[Place, ToldPartition] = {}
 
-    def of(cluster: str | None, topic: str | None, partition: int | None) -> PartitionStory:
+    def of(cluster: str | None, topic: str | None, partition: int | None) -> ToldPartition:
         place = (cluster, topic, partition)
-        return found.setdefault(place, PartitionStory(place=place))
+        return found.setdefault(place, ToldPartition(place=place))
 
     for placed in report.replicas:
         of(placed.cluster_id, placed.topic, placed.partition).replicas.append(placed.replica)
@@ -92,7 +92,7 @@ def stories(report: AuditReport) -> dict[Place, PartitionStory]:
     return found
 
 
-def gravest_first(report: AuditReport, told: Iterable[PartitionStory]) -> list[PartitionStory]:
+def gravest_first(report: AuditReport, told: Iterable[ToldPartition]) -> list[ToldPartition]:
     """Partitions with findings or open questions, as their incidents stand in the report; then by severity."""
     places = (place for incident in report.incidents for place in incident.places)
     rank = {place: number for number, place in enumerate(dict.fromkeys(places))}
@@ -100,7 +100,7 @@ def gravest_first(report: AuditReport, told: Iterable[PartitionStory]) -> list[P
     return sorted(troubled, key=lambda story: (rank.get(story.place, len(rank)), *_weight(story)))
 
 
-def _weight(story: PartitionStory) -> Iterator[int]:
+def _weight(story: ToldPartition) -> Iterator[int]:
     violated = [finding.severity for finding in story.findings if finding.verdict == "violated"]
     yield -max(violated, default=-1)
     yield -sum(finding.blocking for finding in story.findings)
