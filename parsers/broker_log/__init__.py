@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from parsers.broker_log.about_the_broker import BrokerFacts, broker_facts
 from parsers.broker_log.catalogue import EVENTS
 from parsers.broker_log.clock import wall_clock
 from parsers.broker_log.compressed import GzipText
 from parsers.broker_log.entry_layout import DEFAULT_PATTERN, USUAL_PATTERNS, EntryLayout, LayoutError, parse_layout
 from parsers.broker_log.reader import LogPart, Reading, no_part, parse_events, parse_settings, read_log
 from parsers.broker_log.trust import Trust, trust_of
-from parsers.broker_log.version import KafkaRelease, parse_version
+from parsers.broker_log.version import KafkaRelease
 from parsers.broker_log.witness import Witness, answered_ports, printed_ports, several_speak, witnesses
 from parsers.broker_log.wrapped import HEAD_BYTES, UnwrappedText, WrappedLayout, read_written, speakers, written_as
 from parsers.broker_log.zones import given_for, instant_of, owner_and_value, zone_named
@@ -19,7 +18,6 @@ __all__ = [
     "EVENTS",
     "HEAD_BYTES",
     "USUAL_PATTERNS",
-    "BrokerFacts",
     "EntryLayout",
     "GzipText",
     "KafkaRelease",
@@ -31,7 +29,6 @@ __all__ = [
     "Witness",
     "WrappedLayout",
     "answered_ports",
-    "broker_facts",
     "given_for",
     "instant_of",
     "no_part",
@@ -39,7 +36,6 @@ __all__ = [
     "parse_events",
     "parse_layout",
     "parse_settings",
-    "parse_version",
     "printed_ports",
     "read_log",
     "read_written",

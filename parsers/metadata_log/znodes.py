@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from msgspec import Struct
@@ -94,47 +93,6 @@ def znode_states(znodes: Iterable[Znode]) -> Parsed[MetadataChange]:
         except Unreadable as error:
             refusals.append(unreadable(znode, error))
     return Parsed(rows=tuple(rows), refusals=tuple(refusals))
-
-
-def join_histories(zookeeper: Sequence[MetadataChange], kraft: Sequence[MetadataChange]) -> tuple[MetadataChange, ...]:
-    """Both histories of a migrated cluster, partition by partition, ZooKeeper's rows among KRaft's by their epochs.
-
-    KRaft's rows keep the order of their log: they are evidence of it. A migration carries the epochs over, so a znode's
-    state stands before the first KRaft state that is not older.
-    """
-    earlier: dict[tuple[str, int], list[MetadataChange]] = defaultdict(list)
-    later: dict[tuple[str, int], list[MetadataChange]] = defaultdict(list)
-    for row in zookeeper:
-        earlier[_place(row)].append(row)
-    for row in kraft:
-        later[_place(row)].append(row)
-    return tuple(
-        row
-        for place in sorted(earlier.keys() | later.keys())
-        for row in _merge(sorted(earlier.get(place, ()), key=_epochs), later.get(place, ()))
-    )
-
-
-def _merge(earlier: Sequence[MetadataChange], later: Sequence[MetadataChange]) -> Iterable[MetadataChange]:
-    taken = 0
-    for row in later:
-        while taken < len(earlier) and _epochs(earlier[taken]) <= _epochs(row):
-            yield earlier[taken]
-            taken += 1
-        yield row
-    yield from earlier[taken:]
-
-
-def _place(row: MetadataChange) -> tuple[str, int]:
-    return row.topic or "", -1 if row.partition is None else row.partition
-
-
-def _epochs(row: MetadataChange) -> tuple[int, int]:
-    """Leader epoch first: a saved znode often lacks its version, which is the partition epoch."""
-    return (
-        -1 if row.leader_epoch is None else row.leader_epoch,
-        -1 if row.partition_epoch is None else row.partition_epoch,
-    )
 
 
 def _topic_and_partition(znode: Znode) -> tuple[str, int | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.tables.column import Column, arrow_schema, columns, describe, from_arrow, no_rows, to_arrow
+from parsers.tables.column import Column, arrow_schema, columns, from_arrow, no_rows, to_arrow
 from parsers.tables.disk import (
     BatchHeader,
     CheckpointKind,
@@ -45,7 +45,7 @@ __all__ = [
     "Fetch", "GroupOffset", "GroupState", "IndexEntry", "IndexFlaw", "IndexKind", "IsrRequest", "MetadataChange",
     "OffsetCheckpoint", "OffsetRequest", "Produce", "ProducerState", "QuorumChange", "RecordRow", "Refusal",
     "RefusalKind", "RequestEvent", "SessionGap", "SourceRow", "TopicChange", "Transaction", "TrustLevel",
-    "arrow_schema", "columns", "describe", "from_arrow", "no_rows", "to_arrow",
+    "arrow_schema", "columns", "from_arrow", "no_rows", "to_arrow",
 ]  # fmt: skip
 
 TABLES: dict[str, type] = {

@@ -198,8 +198,3 @@ def _converter(
 @cache
 def _plain_hints(row_class: type) -> dict[str, Any]:
     return {name: _optional(hint) or hint for name, hint in get_type_hints(row_class).items()}
-
-
-def describe(row_class: type) -> Iterable[str]:
-    """One line a column, for the generated reference."""
-    return (f"{column.name} ({column.type}{', nullable' if column.nullable else ''}): {column.doc}" for column in columns(row_class))

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rules.protocol.offsets import UNKNOWN_OFFSET, BrokerId, Offset
-from rules.protocol.versions import KafkaVersion, ProtocolVersion, protocol
+from rules.protocol.versions import KafkaVersion, protocol
 
 Brokers = frozenset[BrokerId]
 
@@ -181,14 +181,6 @@ def eligible_kraft(
 def maximal_isr(committed: Brokers, proposed: Brokers | None) -> Brokers:
     """Everyone who must be counted while an ISR change is in flight: an expansion counts at once, a shrink not yet."""
     return committed if proposed is None else committed | proposed
-
-
-def maximal_isr_in_force(
-    version: KafkaVersion, spoken: ProtocolVersion, committed: Brokers, proposed: Brokers | None
-) -> Brokers:
-    """The maximal ISR where changes go through the controller (2.7 and 2.7-IV2 on), the committed ISR before."""
-    asynchronous = version.at_least(2, 7) and spoken >= ALTER_ISR
-    return maximal_isr(committed, proposed) if asynchronous else committed
 
 
 def out_of_sync(assignment: Brokers, isr: Brokers) -> Brokers:

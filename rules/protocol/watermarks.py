@@ -51,11 +51,6 @@ def visible(log_start_offset: Offset, high_watermark: Offset) -> OffsetRange:
     return OffsetRange(start_offset=log_start_offset, end_offset=high_watermark)
 
 
-def uncommitted(high_watermark: Offset, log_end_offset: Offset) -> OffsetRange:
-    """What a log holds beyond its high watermark, and may lose lawfully."""
-    return OffsetRange(start_offset=high_watermark, end_offset=log_end_offset)
-
-
 def counted_through_2_6(leader: LeaderView) -> Brokers:
     """0.10.2 to 2.6: the ISR, and whoever caught up recently."""
     return leader.committed_isr | _caught_up(leader, by_log_end=False)

@@ -18,7 +18,6 @@ class Traces:
     """The answers to followers and producers, leader by leader in the order of its log."""
 
     def __init__(self, chronicle: Chronicle, gaps: Sequence[TraceGap]) -> None:
-        self._chronicle = chronicle
         self._holed = {gap.broker for gap in gaps}
         own = [m for m in chronicle.moments if m.clock == f"broker {m.witness}"]
         self._places = {id(m): place for place, m in enumerate(own)}

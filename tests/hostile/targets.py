@@ -17,11 +17,9 @@ from parsers.broker_log import (
     DEFAULT_PATTERN,
     LayoutError,
     Reading,
-    broker_facts,
     parse_events,
     parse_layout,
     parse_settings,
-    parse_version,
     wall_clock,
     zone_named,
 )
@@ -221,7 +219,7 @@ def _internal(content: bytes, _folder: Path) -> Outcome:
 def _broker_log(content: bytes, _folder: Path) -> Outcome:
     reading = Reading(origin=origin_of("broker-1/logs/server.log"))
     events, settings = parse_events(content, reading), parse_settings(content, reading)
-    return [events, settings, *broker_facts(events.rows, settings.rows)]
+    return [events, settings]
 
 
 def _trace(content: bytes, folder: Path) -> Outcome:
@@ -250,7 +248,7 @@ def _znode(content: bytes, _folder: Path) -> Outcome:
 
 
 def _words(content: bytes, _folder: Path) -> Outcome:
-    """The small grammars: names of files and replicas, layouts, versions, zones and times."""
+    """The small grammars: names of files and replicas, layouts, zones and times."""
     text = content[:4096].decode(errors="replace")
     try:
         parse_layout(text)
@@ -263,7 +261,6 @@ def _words(content: bytes, _folder: Path) -> Outcome:
     told = [
         parse_file_name(text),
         parse_replica_name(text),
-        parse_version(text),
         dumped_file(text),
     ]
     return [*told, zone_named(text), wall_clock(text), snapshot_id(text), *split_settings(text)]

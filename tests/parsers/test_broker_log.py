@@ -22,11 +22,9 @@ from parsers.broker_log import (
     GzipText,
     KafkaRelease,
     Reading,
-    broker_facts,
     parse_events,
     parse_layout,
     parse_settings,
-    parse_version,
     read_log,
 )
 from parsers.broker_log.wording import Event, Wording, compile_text
@@ -341,9 +339,8 @@ def test_ten_megabytes_on_one_line_are_passed_over() -> None:
 def test_a_broker_prints_its_settings_and_release() -> None:
     data = (SAMPLES / "clean_2_8/dump/broker-1/logs/server.log").read_bytes()
     printed = parse_settings(data, reading(broker=1)).rows
-    (facts,) = (fact for fact in broker_facts(events(data, broker=1), printed) if fact.broker == 1)
-    assert {parse_version(told.value) for told in facts.printed_versions} == {KafkaRelease(2, 8, 2)}
-    assert {statement.value for statement in facts.settings["inter.broker.protocol.version"]} == {"2.8-IV1"}
+    assert {row.detail for row in events(data, broker=1) if row.kind == "kafka-version"} == {"2.8.2"}
+    assert {row.value for row in printed if row.name == "inter.broker.protocol.version"} == {"2.8-IV1"}
     setting = next(row for row in printed if row.name == "replica.lag.time.max.ms")
     assert data[setting.span_start : setting.span_end] == f"\treplica.lag.time.max.ms = {setting.value}".encode()
     assert next(row.value for row in printed if row.name == "advertised.listeners") is None
@@ -362,9 +359,9 @@ def test_a_block_of_settings_ends_where_an_entry_begins(pattern: str) -> None:
     assert {row.time_text for row in printed} == {"2026-11-21 05:25:18,155"}
 
 
-def test_kraft_metadata_versions_are_facts() -> None:
-    (facts,) = broker_facts(recorded("clean_4x", "broker-1", "server"), ())[-1:]
-    assert {statement.value for statement in facts.metadata_versions} == {"4.3-IV0"}
+def test_a_broker_tells_its_metadata_version() -> None:
+    told = recorded("clean_4x", "broker-1", "server")
+    assert {row.detail for row in told if row.kind == "metadata-version"} == {"4.3-IV0"}
 
 
 def test_trust_follows_the_version_of_the_reading() -> None:

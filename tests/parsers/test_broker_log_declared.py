@@ -12,7 +12,6 @@ from parsers.broker_log import (
     Reading,
     parse_events,
     parse_layout,
-    parse_version,
     trust_of,
     wall_clock,
 )
@@ -96,32 +95,6 @@ def test_layouts_whose_parts_cannot_be_told_are_refused(pattern: str) -> None:
 
 def test_a_width_is_no_format_of_a_date() -> None:
     assert parse_layout("%-5dx %p %m%n").head == parse_layout("%dx %p %m%n").head
-
-
-@pytest.mark.parametrize(
-    ("printed", "version"),
-    [
-        ("1.1.1", (1, 1, 1)),
-        ("0.11.0.2", (0, 11, 0)),
-        ("2.8.2", (2, 8, 2)),
-        ("3.9.1", (3, 9, 1)),
-        ("4.0.0-SNAPSHOT", (4, 0, 0)),
-        ("5.5.1-ccs", (2, 5, 1)),
-        ("6.2.0-ce", (2, 8, 0)),
-        ("7.6.1-ccs", (3, 6, 1)),
-        ("8.0.0-ce", (4, 0, 0)),
-        ("4.1.2-ccs", (1, 1, 0)),
-        ("2.8.2-amzn-1", (2, 8, 2)),
-        ("3.6.0.redhat-00005", (3, 6, 0)),
-    ],
-)
-def test_printed_versions_are_kafka_releases(printed: str, version: tuple[int, int, int]) -> None:
-    assert parse_version(printed) == KafkaRelease(*version)
-
-
-@pytest.mark.parametrize("printed", ["unknown", "", "trunk", "9.9.9-ccs"])
-def test_unknown_versions_stay_unknown(printed: str) -> None:
-    assert parse_version(printed) is None
 
 
 def test_wall_clocks_are_read_without_a_zone() -> None:

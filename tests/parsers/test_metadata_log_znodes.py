@@ -7,9 +7,8 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec import structs
 
-from parsers.metadata_log import Znode, join_histories, parse_znode_text, znode_place, znode_settings, znode_states
+from parsers.metadata_log import Znode, parse_znode_text, znode_place, znode_settings, znode_states
 from parsers.provenance import Origin
 from parsers.tables import MetadataChange, to_arrow
 from tests.lab.effort import cases
@@ -81,38 +80,6 @@ def test_other_contents_are_refused(content: bytes, kind: str) -> None:
 def test_other_topics_are_refused(content: bytes) -> None:
     parsed = znode_states([znode("brokers/topics/pay", content)])
     assert [refusal.kind for refusal in parsed.refusals] == ["malformed"]
-
-
-def at(leader_epoch: int, partition_epoch: int | None, offset: int | None = None, topic: str = "pay") -> MetadataChange:
-    return structs.replace(
-        state_row(), topic=topic, leader_epoch=leader_epoch, partition_epoch=partition_epoch, offset=offset
-    )
-
-
-def test_a_migration_joins_both_histories_by_epochs() -> None:
-    zookeeper = [at(5, None), at(4, 9), at(4, 8), at(1, 1, topic="gone")]
-    kraft = [at(4, 9, 100), at(5, 11, 110), at(5, 12, 120), at(0, 0, 130, topic="young")]
-    joined = join_histories(zookeeper, kraft)
-    assert [(row.topic, row.leader_epoch, row.partition_epoch, row.offset) for row in joined] == [
-        ("gone", 1, 1, None),
-        ("pay", 4, 8, None), ("pay", 4, 9, None), ("pay", 4, 9, 100),
-        ("pay", 5, None, None), ("pay", 5, 11, 110), ("pay", 5, 12, 120),
-        ("young", 0, 0, 130),
-    ]  # fmt: skip
-
-
-ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), max_size=12)
-
-
-@given(ROWS, ROWS)
-def test_a_join_loses_nothing_and_leaves_the_log_in_its_order(
-    zookeeper: list[tuple[int, int]], kraft: list[tuple[int, int]]
-) -> None:
-    old = [at(*epochs) for epochs in zookeeper]
-    log = [at(*epochs, offset) for offset, epochs in enumerate(kraft)]
-    joined = join_histories(old, log)
-    assert [row for row in joined if row.offset is not None] == log
-    assert len(joined) == len(old) + len(log)
 
 
 ANY = st.none() | st.booleans() | st.integers() | st.text(max_size=3) | st.lists(st.integers(-2, 9), max_size=3)

@@ -87,6 +87,6 @@ def number(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def room_for(text: str, letter: float = LETTER) -> float:
+def room_for(text: str) -> float:
     """About how wide a text is."""
-    return len(text) * letter
+    return len(text) * LETTER
