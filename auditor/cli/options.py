@@ -118,7 +118,7 @@ Output = Annotated[
     str | None, typer.Option("--output", metavar="FILE", help="Write the report there; - is stdout (default).")
 ]
 Force = Annotated[
-    bool | None, typer.Option("--force", help="Replace the files of --output and --format that are there already.")
+    bool | None, typer.Option("--force", help="Overwrite files of --output and --format that exist already.")
 ]
 ShowSettings = Annotated[
     bool, typer.Option("--show-settings", help="Print each setting, its value and who gave it, and end.")
@@ -144,7 +144,7 @@ Partial = Annotated[
     bool | None,
     typer.Option(
         "--partial",
-        help="Take what is here for all there is: missing replicas and logs do not leave the verdict open.",
+        help="Take this dump for complete: missing replicas and logs do not leave the verdict open.",
     ),
 ]
 Copied = Annotated[
