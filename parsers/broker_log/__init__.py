@@ -7,8 +7,6 @@ from parsers.broker_log.clock import wall_clock
 from parsers.broker_log.compressed import GzipText
 from parsers.broker_log.entry_layout import DEFAULT_PATTERN, USUAL_PATTERNS, EntryLayout, LayoutError, parse_layout
 from parsers.broker_log.reader import LogPart, Reading, no_part, parse_events, parse_settings, read_log
-from parsers.broker_log.trust import Trust, trust_of
-from parsers.broker_log.version import KafkaRelease
 from parsers.broker_log.witness import Witness, answered_ports, printed_ports, several_speak, witnesses
 from parsers.broker_log.wrapped import HEAD_BYTES, UnwrappedText, WrappedLayout, read_written, speakers, written_as
 from parsers.broker_log.zones import given_for, instant_of, owner_and_value, zone_named
@@ -20,11 +18,9 @@ __all__ = [
     "USUAL_PATTERNS",
     "EntryLayout",
     "GzipText",
-    "KafkaRelease",
     "LayoutError",
     "LogPart",
     "Reading",
-    "Trust",
     "UnwrappedText",
     "Witness",
     "WrappedLayout",
@@ -41,7 +37,6 @@ __all__ = [
     "read_written",
     "several_speak",
     "speakers",
-    "trust_of",
     "wall_clock",
     "witnesses",
     "written_as",

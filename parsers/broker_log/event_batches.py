@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 
 from parsers.broker_log.catalogue import TOLD, Matcher
 from parsers.broker_log.trust import trust_of
-from parsers.broker_log.version import KafkaRelease
 from parsers.broker_log.wording import Event
 from parsers.provenance import Origin
 from parsers.refusal import refuse
@@ -31,16 +30,16 @@ NO_EVENTS: Final = no_rows(BrokerEvent)
 
 
 def batch_of(
-    heads: Sequence[Head], hits: Mapping[Matcher, list[Hit]], origin: Origin, version: KafkaRelease | None
+    heads: Sequence[Head], hits: Mapping[Matcher, list[Hit]], origin: Origin
 ) -> tuple[pa.RecordBatch, list[Refusal]]:
     """The rows of all hits in the order of their lines, and a refusal for each line whose numbers no column can hold."""
     try:
-        return _batch(heads, hits, origin, version), []
+        return _batch(heads, hits, origin), []
     except (OverflowError, ValueError):
         unfit: list[Hit] = []
         tried = {matcher: _sound(heads, matcher, found, unfit) for matcher, found in hits.items()}
         sound = {matcher: found for matcher, found in tried.items() if found}
-        return _batch(heads, sound, origin, version), [_refusal(heads, hit, origin) for hit in unfit]
+        return _batch(heads, sound, origin), [_refusal(heads, hit, origin) for hit in unfit]
 
 
 def _sound(heads: Sequence[Head], matcher: Matcher, hits: list[Hit], unfit: list[Hit]) -> list[Hit]:
@@ -63,13 +62,13 @@ def _refusal(heads: Sequence[Head], hit: Hit, origin: Origin) -> Refusal:
 
 
 def _batch(
-    heads: Sequence[Head], hits: Mapping[Matcher, list[Hit]], origin: Origin, version: KafkaRelease | None
+    heads: Sequence[Head], hits: Mapping[Matcher, list[Hit]], origin: Origin
 ) -> pa.RecordBatch:
     """The rows with what their kinds and the file's place tell, in the order of their lines; items of one line keep theirs."""
     if not hits:
         return NO_EVENTS
     columns, events = _told(heads, hits)
-    for name, few in _of_events([matcher.event for matcher in hits], version).items():
+    for name, few in _of_events([matcher.event for matcher in hits]).items():
         columns[name] = [pa.array(few, _SCHEMA.field(name).type).take(events)]
     arrays: list[pa.Array] = []
     for column in _SCHEMA:
@@ -118,8 +117,8 @@ def _read(name: str, held: pa.Array, filled: Mapping[str, list[pa.Array]]) -> No
         filled[column].append(pa.array(values, _SCHEMA.field(column).type).take(different.indices))
 
 
-def _of_events(events: Iterable[Event], version: KafkaRelease | None) -> dict[str, Sequence[str | None]]:
-    trusts = [(event, trust_of(event.kind, version)) for event in events]
+def _of_events(events: Iterable[Event]) -> dict[str, Sequence[str | None]]:
+    trusts = [(event, trust_of(event.kind)) for event in events]
     return {
         "kind": [event.kind for event, _ in trusts],
         "trust": [trust.level for _, trust in trusts],

@@ -15,7 +15,6 @@ from parsers.broker_log.entry_blocks import LINE_LIMIT, Block, LongLine, entry_b
 from parsers.broker_log.entry_layout import DEFAULT_PATTERN, EntryLayout, parse_layout
 from parsers.broker_log.event_batches import NO_EVENTS, batch_of
 from parsers.broker_log.matched_events import find_hits, find_lines, text_of
-from parsers.broker_log.version import KafkaRelease
 from parsers.provenance import Origin
 from parsers.refusal import Parsed, refuse
 from parsers.tables import BrokerEvent, BrokerSetting, Refusal, from_arrow
@@ -30,14 +29,10 @@ class LogPart(Struct, frozen=True, kw_only=True):
 
 
 class Reading(Struct, frozen=True, kw_only=True):
-    """How a file is to be read.
-
-    `version`, the writer's, decides the trust of the rows; lines longer than `line_limit` are refused unheld.
-    """
+    """How a file is to be read; lines longer than `line_limit` are refused unheld."""
 
     origin: Origin
     layout: EntryLayout = field(default_factory=lambda: parse_layout(DEFAULT_PATTERN))
-    version: KafkaRelease | None = None
     line_limit: int = LINE_LIMIT
     settings: bool = True
     """Whether `KafkaConfig values:` blocks are read too; a start prints some hundred lines of them."""
@@ -84,7 +79,7 @@ def _read_block(reading: Reading, block: Block, end: int | None) -> LogPart:
     """What the entries of a block say that begin before byte `end` of the file."""
     text = text_of(block, reading.layout, end)
     lines = find_lines(text)
-    events, refusals = batch_of(lines.heads, find_hits(text, lines), reading.origin, reading.version)
+    events, refusals = batch_of(lines.heads, find_hits(text, lines), reading.origin)
     for start, stop, *_ in lines.torn:
         expected, found = "a line that is written to its end", text.data[start - text.shift : stop - text.shift]
         refusals.append(refuse(reading.origin, "truncated_line", start, stop, expected=expected, found=found))

@@ -20,7 +20,6 @@ from parsers.broker_log import (
     DEFAULT_PATTERN,
     EVENTS,
     GzipText,
-    KafkaRelease,
     Reading,
     parse_events,
     parse_layout,
@@ -42,8 +41,8 @@ def entry(message: str, level: str = "INFO", logger: str = "kafka.log.Log") -> b
     return f"[2026-11-21 05:25:18,155] {level} {message} ({logger})\n".encode()
 
 
-def reading(broker: int | None = None, version: KafkaRelease | None = None, limit: int = 1 << 20) -> Reading:
-    return Reading(origin=Origin(source="server.log", broker=broker), version=version, line_limit=limit)
+def reading(broker: int | None = None, limit: int = 1 << 20) -> Reading:
+    return Reading(origin=Origin(source="server.log", broker=broker), line_limit=limit)
 
 
 def events(data: bytes, broker: int | None = None) -> tuple[BrokerEvent, ...]:
@@ -364,12 +363,11 @@ def test_a_broker_tells_its_metadata_version() -> None:
     assert {row.detail for row in told if row.kind == "metadata-version"} == {"4.3-IV0"}
 
 
-def test_trust_follows_the_version_of_the_reading() -> None:
+def test_a_line_is_believed_as_far_as_in_the_release_that_prints_it_worst() -> None:
     moved = "from (offset=75 segment=[0:1]) to (offset=70 segment=[0:1])"
     line = entry(f"[Log partition=t-0, dir=/d] Non-monotonic update of high watermark {moved}")
-    versions = (KafkaRelease(2, 8, 2), KafkaRelease(3, 9, 1))
-    old, new = (parse_events(line, reading(version=version)).rows[0] for version in versions)
-    assert (old.trust, old.doubtful, new.trust, new.doubtful) == ("medium", "previous_offset", "high", None)
+    (row,) = parse_events(line, reading()).rows
+    assert (row.trust, row.doubtful) == ("medium", "previous_offset")
 
 
 def test_compressed_logs_are_read_as_their_text() -> None:

@@ -1,4 +1,4 @@
-"""Layouts, versions, clocks, file names and trust: what the reader of logs is told by, apart from the lines."""
+"""Layouts, clocks and file names: what the reader of logs is told by, apart from the lines."""
 
 from __future__ import annotations
 
@@ -7,17 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from parsers.broker_log import (
-    KafkaRelease,
     LayoutError,
     Reading,
     parse_events,
     parse_layout,
-    trust_of,
     wall_clock,
 )
-from parsers.broker_log.trust import TRUST
 from parsers.provenance import Origin
-from parsers.tables import EventKind
 
 MESSAGE = "[Log partition=t-0, dir=/d] Truncating to offset 100"
 
@@ -120,45 +116,3 @@ def test_wall_clocks_keep_their_order(moment: object) -> None:
     text = str(moment)
     assert (wall_clock(text) is None) == (wall_clock(text[:19]) is None)
     assert (wall_clock(text) or 0) - (wall_clock(text[:19]) or 0) in range(1000)
-
-
-@pytest.mark.parametrize(
-    ("kind", "version", "level"),
-    [
-        ("truncating-below-high-watermark", (2, 3, 1), "high"),
-        ("truncating-below-high-watermark", (2, 4, 0), "medium"),
-        ("truncating-below-high-watermark", (3, 4, 0), "low"),
-        ("truncating-below-high-watermark", (3, 4, 1), "high"),
-        ("non-monotonic-high-watermark", (3, 4, 0), "medium"),
-        ("non-monotonic-high-watermark", (3, 5, 0), "high"),
-        ("reset-fetch-offset-to-start", (3, 5, 1), "low"),
-        ("isr-shrinking", (2, 6, 0), "high"),
-        ("isr-shrinking", (2, 7, 0), "medium"),
-        ("truncating", (1, 1, 1), "high"),
-    ],
-)
-def test_trust_turns_at_the_releases_that_changed_the_line(
-    kind: EventKind, version: tuple[int, int, int], level: str
-) -> None:
-    assert trust_of(kind, KafkaRelease(*version)).level == level
-
-
-def test_silence_tells_only_where_the_line_is_always_printed() -> None:
-    below: EventKind = "truncating-below-high-watermark"
-    assert [trust_of(below, KafkaRelease(*v)).silence_tells for v in ((2, 0), (2, 8), (3, 9), (4, 3))] == [
-        True,
-        False,
-        False,
-        True,
-    ]
-    assert trust_of("truncating", None).silence_tells
-
-
-@pytest.mark.parametrize("kind", sorted(TRUST))
-def test_an_unknown_version_is_believed_no_more_than_any_known_one(kind: EventKind) -> None:
-    rank = {"low": 0, "medium": 1, "high": 2}
-    unknown = trust_of(kind, None)
-    for known in TRUST[kind]:
-        assert rank[unknown.level] <= rank[known.trust.level]
-        assert set(known.trust.doubtful) <= set(unknown.doubtful)
-        assert known.trust.silence_tells or not unknown.silence_tells

@@ -10,7 +10,6 @@ from msgspec.structs import asdict
 
 from auditor.simulation.journal_rows import Recorder
 from parsers.broker_log import Reading, parse_events
-from parsers.broker_log.version import KafkaRelease
 from parsers.metadata_log.decode import decode_value
 from parsers.metadata_log.records import Partition, PartitionChange
 from parsers.provenance import Origin
@@ -91,7 +90,7 @@ def test_every_line_of_a_broker_reads_back_as_its_row(release: str) -> None:
         rows = [*journal.server, *journal.state_change]
         text = b"".join(event_line(row, numbers(release)) for row in rows)
         origin = Origin(source="server.log", broker=journal.node)
-        read = parse_events(text, Reading(origin=origin, version=KafkaRelease(*numbers(release))))
+        read = parse_events(text, Reading(origin=origin))
         assert read.refusals == ()
         assert [told(row) for row in read.rows] == [told(row) for row in rows]
         kinds |= {row.kind for row in rows}
@@ -143,7 +142,7 @@ def test_roles_and_isrs_are_worded_as_recorded_brokers_word_them(case: str, rele
     for name in ("server.log", "state-change.log"):
         data = (RECORDED / case / "dump" / "broker-1" / "logs" / name).read_bytes()
         origin = Origin(source=name, broker=1)
-        for row in parse_events(data, Reading(origin=origin, version=KafkaRelease(*numbers(release)))).rows:
+        for row in parse_events(data, Reading(origin=origin)).rows:
             if row.kind in kinds:
                 assert event_line(row, numbers(release)) == data[row.span_start : row.span_end] + b"\n"
                 seen.add(row.kind)
