@@ -8,6 +8,7 @@ from typing import Final
 
 from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.units import LOG_KINDS, ReadUnit
+from auditor.files_due import files_lacking
 from auditor.report.model import (
     DISK,
     AbsentLogs,
@@ -49,22 +50,21 @@ def coverage_of(
     disks = any(v.replicas for v in verdicts if v.topic != METADATA_TOPIC)
     assigned = ((v, sorted({*v.assigned_only} - {*v.claimed_only})) for v in verdicts if v.replicas or disks)
     elsewhere = list(_missing(inventory, assigned))
-    refused = sum(replica.bytes_refused for replica in replicas)
-    read = sum(replica.bytes_read for replica in replicas)
+    refused, read = sum(r.bytes_refused for r in replicas), sum(r.bytes_read for r in replicas)
     told = sum(replica.bytes_seen for replica in _by_texts(replicas, units))
     absent = sum(replica.bytes_missing for replica in replicas) + sum(_unread_beside(inventory, units, refusals))
     seen = sum(_planned(units)) + sum(_left_out(inventory, units, selection)) + told + absent
     times = list(_times(replicas))
     owning = {r.broker for v in verdicts if v.topic != METADATA_TOPIC for r in v.replicas}
-    logs_read = logs_of(units, owning, {source for v in verdicts for source in v.roles_told_in})
+    told_in = {source for v in verdicts for source in v.roles_told_in}
+    logs_read = logs_of(units, owning, told_in, inventory.witnesses)
     owners = {(d.cluster_id, d.broker) for d in inventory.log_dirs if d.broker is not None}
     without_disks = not inventory.log_dirs
     telling = ("dump-text", *(LOG_KINDS if without_disks else ()))
     owners |= {(unit.cluster_id, unit.broker) for unit in units if unit.kind in telling and unit.broker >= 0}
     owners |= {(None, witness.broker) for witness in inventory.witnesses if without_disks}
-    clusters = {log_dir.cluster_id for log_dir in inventory.log_dirs} | {cluster for cluster, _ in owners}
     return Coverage(
-        clusters=len(clusters),
+        clusters=len({d.cluster_id for d in inventory.log_dirs} | {cluster for cluster, _ in owners}),
         brokers=len(owners),
         partitions=sum(bool(v.replicas) or (without_disks and v.topic not in (None, METADATA_TOPIC)) for v in verdicts),
         replicas_seen=len(replicas),
@@ -99,6 +99,7 @@ def coverage_of(
             missing=len(missing) + len(elsewhere),
             metadata_untold=_untold_by_metadata(units, verdicts),
             reaches=[verdict.log_reach for verdict in verdicts],
+            files=files_lacking(inventory, selection),
             partial=partial,
         ),
     )

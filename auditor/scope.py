@@ -8,8 +8,9 @@ from typing import Final
 
 from auditor.engines.plan.units import ReadUnit
 from auditor.report.model import AbsentLogs
+from parsers.inventory import LogWitness
 from rules.replicas.log_reach import LogReach
-from rules.verdict import KIND_WORDS, ReplicaVerdict, Scope
+from rules.verdict import KIND_WORDS, FilesLacking, ReplicaVerdict, Scope
 
 LOGS: Final = tuple(kind for kind in KIND_WORDS if kind != "disk")
 CHANGES: Final = "state-change-log"
@@ -34,13 +35,19 @@ class LogsRead:
         return frozenset(kind for kind, _ in self.read)
 
 
-def logs_of(units: Sequence[ReadUnit], brokers: Collection[int], telling_roles: Collection[str]) -> LogsRead:
+def logs_of(
+    units: Sequence[ReadUnit], brokers: Collection[int], telling_roles: Collection[str], words: Sequence[LogWitness]
+) -> LogsRead:
     """What units read; metadata is one log for all, and before KRaft the controller's log tells it.
+
+    A log in which no broker speaks is nobody's, as ZooKeeper's own is: it stands in for none.
 
     Up to 2.5 a log of state changes tells roles at level TRACE alone. Where none tells any, and some broker wrote no
     line in it, the dump has none.
     """
-    kinds_read = {(kind, ANY if kind == "metadata" else unit.broker) for unit in units for kind in _kinds(unit)}
+    speaking = {word.span.source for word in words}
+    own = [unit for unit in units if unit.broker != ANY or unit.kind != "broker-log" or _source(unit) in speaking]
+    kinds_read = {(kind, ANY if kind == "metadata" else unit.broker) for unit in own for kind in _kinds(unit)}
     read = LogsRead(read=frozenset(kinds_read), brokers=tuple(sorted(brokers)))
     changes = [unit for unit in units if unit.kind == "broker-log" and CHANGES in _kinds(unit)]
     telling = any(piece.source in telling_roles for unit in changes for piece in unit.pieces)
@@ -58,9 +65,13 @@ def _kinds(unit: ReadUnit) -> Iterator[str]:
     elif unit.kind in ("metadata", "znodes"):
         yield "metadata"
     elif unit.kind == "broker-log":
-        name = unit.pieces[0].source.rpartition("/")[2] if unit.pieces else ""
+        name = _source(unit).rpartition("/")[2]
         named = {"server.": "server-log", "state-change.": "state-change-log", "controller.": "metadata"}
         yield from (kind for start, kind in named.items() if name.startswith(start) or not name.startswith((*named,)))
+
+
+def _source(unit: ReadUnit) -> str:
+    return unit.pieces[0].source if unit.pieces else ""
 
 
 def absent_logs(logs: LogsRead) -> Iterator[AbsentLogs]:
@@ -80,6 +91,7 @@ def scope_of(
     missing: int,
     reaches: Sequence[LogReach],
     metadata_untold: int = 0,
+    files: Sequence[FilesLacking] = (),
     partial: bool,
 ) -> Scope:
     """How far a verdict on all this reaches."""
@@ -94,6 +106,7 @@ def scope_of(
         begun_late=tuple(sorted(broker for broker in late if "server-log" not in logs.lacking(broker))),
         before_logs=sum(reach.records_before for reach in reaches) if here["server-log"] or here[CHANGES] else 0,
         metadata_untold=metadata_untold,
+        files=tuple(files),
         replicas_here=sum(replica.state == "current" for replica in replicas),
         replicas_assigned=sum(replica.state == "current" for replica in replicas) + missing,
         partial=partial,

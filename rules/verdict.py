@@ -20,7 +20,7 @@ from rules.replicas.log_reach import LogReach
 from rules.replicas.share import PartitionShare
 from rules.replicas.topic_names import UnnamedTopicId
 from rules.timeline.values import DrawnHistory
-from rules.words import counted, numbered
+from rules.words import counted, listed, numbered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +142,26 @@ KIND_WORDS: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FilesLacking:
+    """Small files of one kind that their brokers wrote for sure, and that are not here or are empty."""
+
+    noun: str
+    tells: str
+    """What such a file tells, and so nothing here does in its place."""
+    due: int
+    """How many must be here."""
+    paths: tuple[str, ...]
+    opens: bool
+    """Whether others of the kind are here, and something grave may rest on what is lacking."""
+
+    @property
+    def words(self) -> str:
+        """How many of how many."""
+        lacking = len(self.paths)
+        return f"any {self.noun}" if lacking == self.due else f"{lacking} of {counted(self.due, self.noun)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
     """How far a verdict reaches, where some evidence is not there as a whole or was said not to matter."""
 
@@ -160,6 +180,8 @@ class Scope:
     metadata_untold: int = 0
     """Partitions with replicas of which the metadata log here does not tell, though it is one log for all: a part of
     it is missing."""
+    files: tuple[FilesLacking, ...] = ()
+    """Small files that are lacking, kind by kind."""
     replicas_here: int = 0
     replicas_assigned: int = 0
     """Those here and those that something names and that are not."""
@@ -171,9 +193,8 @@ class Scope:
         """The scope as the verdict's first line names it; empty where everything is there."""
         parts = []
         if self.absent and self.kinds:
-            *most, last = (KIND_WORDS[kind] for kind in self.kinds)
-            told = f"{', '.join(most)} and {last} tell" if most else f"{last} alone tell"
-            parts.append(f"as far as {told}")
+            told = listed([KIND_WORDS[kind] for kind in self.kinds])
+            parts.append(f"as far as {told} {'tell' if len(self.kinds) > 1 else 'alone tell'}")
         if self.before_logs:
             parts.append(f"as far as disks tell before broker logs begin ({counted(self.before_logs, 'partition')})")
         if self.replicas_here < self.replicas_assigned:
@@ -187,12 +208,15 @@ class Scope:
             parts.append(f"without the end of the logs of {numbered('broker', self.cut_short)}")
         if self.begun_late and self.partial:
             parts.append(f"without the beginning of the logs of {numbered('broker', self.begun_late)}")
+        if self.files:
+            parts.append(f"without {listed([lacking.words for lacking in self.files])}")
         return ", ".join(parts)
 
     @property
     def opens(self) -> bool:
         """Whether a part is not here of a kind that is: other brokers have it, or disks and folders tell of it."""
-        return bool(self.partly or self.cut_short or self.begun_late or self.metadata_untold)
+        told_elsewhere = self.partly or self.cut_short or self.begun_late or self.metadata_untold
+        return bool(told_elsewhere) or any(lacking.opens for lacking in self.files)
 
     @property
     def lacking(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Final
 
 _PLURAL: Final = {"is": "are", "was": "were", "has": "have", "does": "do"}
@@ -22,12 +22,18 @@ def plural(noun: str) -> str:
     """Several of it."""
     if noun.endswith("y") and noun[-2] not in "aeiou":
         return noun[:-1] + "ies"
-    return noun + ("es" if noun.endswith(("ch", "s")) else "s")
+    return noun + ("es" if noun.endswith(("ch", "s", "x")) else "s")
 
 
 def counted(count: int, noun: str) -> str:
     """A number with its noun."""
     return f"{count} {noun if count == 1 else plural(noun)}"
+
+
+def listed(things: Sequence[str]) -> str:
+    """Several things in one row: a, b and c."""
+    *most, last = things
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def quoted(name: str) -> str:

@@ -53,6 +53,10 @@ def coverage_document(report: AuditReport) -> Json:
             "begunLate": list(coverage.scope.begun_late),
             "partitionsBeforeLogs": coverage.scope.before_logs,
             "metadataUntold": coverage.scope.metadata_untold,
+            "filesLacking": [
+                {"kind": each.noun, "due": each.due, "paths": list(each.paths), "opens": each.opens}
+                for each in coverage.scope.files
+            ],
             "replicasHere": coverage.scope.replicas_here,
             "replicasAssigned": coverage.scope.replicas_assigned,
             "partial": coverage.scope.partial,

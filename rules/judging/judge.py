@@ -16,7 +16,6 @@ from rules.evidence import METADATA_TOPIC, PartitionEvidence, Replica
 from rules.evidence.topic import share_of
 from rules.facts.read_again import UnreadFile
 from rules.finding import Finding, Severity, Undecided, Violation
-from rules.history.clocks import ClockOffset
 from rules.history.milestones import Milestone, milestones
 from rules.history.moments import ROLE_KINDS, is_metadata
 from rules.history.turns import last_assignment
@@ -76,7 +75,7 @@ def _judged(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerd
         losses=billed,
         unbilled=nameless,
         milestones=told.part("the timeline", _milestones) if grave else (),
-        clocks=told.part("the clocks", _clocks) if grave else (),
+        clocks=told.part("the clocks", lambda known: known.clocks.offsets) if grave else (),
         drawn=told.by_epoch("the picture over time", _drawn) if grave else (),
         availability=told.by_epoch("availability", lambda known: availability(known, billed, grave=grave)),
         advice=told.by_epoch("advice", lambda known: advise(known, billed, nameless))
@@ -110,9 +109,13 @@ def _contradicted_releases(evidence: PartitionEvidence) -> Iterator[tuple[int, s
 
 
 def _assignment(evidence: PartitionEvidence) -> tuple[int, ...]:
-    """Brokers to which the partition is assigned last; where nobody holds it, only of a topic that stands for sure."""
+    """Brokers to which the partition is assigned last; where nobody holds it, only of a topic that stands for sure.
+
+    The metadata log is its voters', as the copy that goes furthest names them.
+    """
     if evidence.topic == METADATA_TOPIC:
-        return ()
+        voting = [replica for replica in evidence.current if replica.voters]
+        return max(voting, key=lambda replica: replica.log_end_offset).voters if voting else ()
     if evidence.current:
         return evidence.assignment
     standing = evidence.placing.counts.standing(evidence.topic, evidence.partition)
@@ -151,10 +154,6 @@ class _BesideFindings:
 
 def _milestones(evidence: PartitionEvidence) -> Iterable[Milestone]:
     return milestones(evidence.moments, evidence.clocks.offsets, by_epoch=not evidence.epochs_used_twice)
-
-
-def _clocks(evidence: PartitionEvidence) -> Iterable[ClockOffset]:
-    return evidence.clocks.offsets
 
 
 def _drawn(evidence: PartitionEvidence) -> Iterable[DrawnHistory]:

@@ -99,7 +99,8 @@ def test_the_head_counts_what_the_findings_are_about() -> None:
     assert "3 critical, 2 high, 1 medium, 2 low in 2 of 7 replicas, 1 of 2 partitions;" in " ".join(
         line.strip() for line in lines_of(report_on(SAMPLES / "unclean_4x"))[:2]
     )
-    assert "no problem found in 9 replicas of 2 partitions;" in lines_of(report_on(SAMPLES / "recreated_topic"))[0]
+    head = " ".join(line.strip() for line in lines_of(report_on(SAMPLES / "recreated_topic"))[:2])
+    assert "no problem found in 9 replicas of 2 partitions;" in head
 
 
 def test_whoever_led_last_by_the_logs_is_starred() -> None:

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from auditor.report.model import AuditReport, Coverage, PlacedHistory, Unbilled
+from auditor.report.model import AuditReport, PlacedHistory, Unbilled
 from auditor.report.sheet import percent, size
 from auditor.report.summary.action import Action
 from auditor.report.summary.actions import actions
 from auditor.report.summary.folded_findings import FoldedFinding, folded
 from auditor.report.summary.incidents import IncidentEntry, incident_entries
+from auditor.report.summary.not_whole import not_whole
 from auditor.report.summary.perhaps import AtStake, at_stake, perhaps_lost
 from auditor.report.summary.totals import LossTotals, totals
 from auditor.report.summary.unseen import Unseen, unseen
 from auditor.report.unbilled import unbilled
 from rules.finding import Finding, Place, Severity, place_of
-from rules.words import counted, numbered
+from rules.words import counted, listed
 
 SEVERITIES = ("critical", "high", "medium", "low")
 
@@ -110,20 +111,6 @@ def read_of(report: AuditReport) -> str:
     return f"{percent(report.coverage.ratio)} of {size(report.coverage.bytes_seen)} read"
 
 
-def _logs_not_whole(coverage: Coverage) -> Iterator[str]:
-    """Logs that some brokers have here and others lack, or not to their ends."""
-    scope = coverage.scope
-    if scope.lacking:
-        yield f"{scope.lacking} of some brokers are not here (--partial)"
-    if scope.cut_short:
-        yield f"logs of {numbered('broker', scope.cut_short)} end before what disks or other brokers show (--partial)"
-    if scope.begun_late:
-        whose = numbered("broker", scope.begun_late)
-        yield f"logs of {whose} begin after a role in which other brokers show them (--partial)"
-    if scope.metadata_untold:
-        yield f"the metadata log here does not tell of {counted(scope.metadata_untold, 'partition')} (--partial)"
-
-
 def doubts(report: AuditReport) -> Iterator[str]:
     """Why the verdict is open."""
     undecided = sum(finding.blocking for finding in report.findings)
@@ -139,7 +126,9 @@ def doubts(report: AuditReport) -> Iterator[str]:
     lacking = report.coverage.replicas_lacking
     if lacking:
         yield f"{counted(lacking, 'replica')} named by checkpoints, logs or metadata cannot be seen here (--partial)"
-    yield from _logs_not_whole(report.coverage)
+    yield from (f"{words} (--partial)" for words in not_whole(report.coverage))
+    if files := [each.words for each in report.coverage.scope.files if each.opens]:
+        yield f"the dump lacks {listed(files)} (--partial)"
     known = undecided or unread or lacking or report.coverage.scope.opens or report.coverage.replicas_seen == 0
     if not (report.interrupted or known):
         yield "less was read than --min-coverage asks for"

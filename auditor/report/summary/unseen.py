@@ -9,11 +9,13 @@ from typing import Final, Literal
 from auditor.report.alike import AlikePoints, alike_points
 from auditor.report.model import AuditReport, Coverage, RefusalLine
 from auditor.report.sheet import size
+from auditor.report.summary.not_whole import not_whole
 from rules.finding import capital, question_told
 from rules.words import counted, numbered
 
-Kind = Literal["stopped", "brokers", "replicas", "unread", "question", "logs", "names", "deeper"]
+Kind = Literal["stopped", "brokers", "replicas", "unread", "question", "logs", "files", "names", "deeper"]
 MISSING_SHOWN: Final = 6
+WAY_OUT: Final = " (give --partial if there are no others)."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +38,7 @@ def unseen(report: AuditReport) -> tuple[Unseen, ...]:
         *_unread(report),
         *_questions(report),
         *_logs(report.coverage),
+        *_files(report.coverage),
         *_deeper(report.coverage),
     ]
     return tuple(sorted(told, key=lambda each: not each.blocking))
@@ -115,30 +118,19 @@ def _logs(coverage: Coverage) -> Iterator[Unseen]:
         yield Unseen(kind="logs", words=words, blocking=False)
     if coverage.nameless:
         yield Unseen(kind="names", words=f"{coverage.nameless}.", blocking=False)
-    if coverage.scope.lacking and not coverage.scope.partial:
-        words = f"Only some brokers' {coverage.scope.lacking} are here (give --partial if there are no others)."
-        yield Unseen(kind="logs", words=words, blocking=True)
-    if (untold := coverage.scope.metadata_untold) and not coverage.scope.partial:
-        words = f"The metadata log here does not tell of {counted(untold, 'partition')}: it is emptied, cut or older"
-        yield Unseen(kind="logs", words=f"{words} (give --partial if there are no others).", blocking=True)
-    if coverage.scope.cut_short and not coverage.scope.partial:
-        words = f"{_cut_short(coverage)} (give --partial if there are no others)."
-        yield Unseen(kind="logs", words=words, blocking=True)
-    if coverage.scope.begun_late and not coverage.scope.partial:
-        words = f"{_begun_late(coverage)} (give --partial if there are no others)."
-        yield Unseen(kind="logs", words=words, blocking=True)
+    for words in () if coverage.scope.partial else not_whole(coverage):
+        yield Unseen(kind="logs", words=f"{capital(words)}{WAY_OUT}", blocking=True)
 
 
-def _cut_short(coverage: Coverage) -> str:
-    brokers = coverage.scope.cut_short
-    whose = "its own logs do" if len(brokers) == 1 else "their own logs do"
-    return f"Disks or other brokers show what {numbered('broker', brokers)} did last, and {whose} not reach so far"
-
-
-def _begun_late(coverage: Coverage) -> str:
-    brokers = coverage.scope.begun_late
-    whose = "its own logs begin" if len(brokers) == 1 else "their own logs begin"
-    return f"Logs of other brokers show that {numbered('broker', brokers)} led before {whose}"
+def _files(coverage: Coverage) -> Iterator[Unseen]:
+    """Small files that are missing or empty, a sentence a kind."""
+    for lacking in coverage.scope.files:
+        rest = len(lacking.paths) - MISSING_SHOWN
+        named = ", ".join(lacking.paths[:MISSING_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+        of = f"{len(lacking.paths)} of {counted(lacking.due, lacking.noun)}"
+        words = f"Missing or empty: {of} ({named}). So nothing there tells {lacking.tells}"
+        opens = lacking.opens and not coverage.scope.partial
+        yield Unseen(kind="files", words=f"{words}{WAY_OUT if opens else '.'}", blocking=opens)
 
 
 def _contradicted(coverage: Coverage) -> Iterator[str]:

@@ -1,0 +1,21 @@
+"""Logs that are here in part alone: some brokers have them, or disks and other brokers tell of what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from auditor.report.model import Coverage
+from rules.words import counted, numbered
+
+
+def not_whole(coverage: Coverage) -> Iterator[str]:
+    """Each as the clause of a sentence."""
+    scope = coverage.scope
+    if scope.lacking:
+        yield f"{scope.lacking} of some brokers are not here"
+    if scope.metadata_untold:
+        yield f"the metadata log here does not tell of {counted(scope.metadata_untold, 'partition')}"
+    if scope.cut_short:
+        yield f"logs of {numbered('broker', scope.cut_short)} end before what disks or other brokers show"
+    if scope.begun_late:
+        yield f"logs of {numbered('broker', scope.begun_late)} begin after a role in which other brokers show them"
