@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -12,7 +12,7 @@ from msgspec import structs
 
 from auditor.config import AuditConfig, ConfigError
 from auditor.config.policy import NO_POLICY, AcceptedFinding, Policy
-from auditor.kept_report import NO_REPORT, fingerprint_of, report_in, topic_id_of
+from auditor.kept_report import NO_REPORT, apart, clusters_of, fingerprint_of, report_in, topic_id_of
 from auditor.report.policy_outcome import PolicyOutcome, SilencedLine, ThresholdSet
 from rules.catalog import BY_ID
 from rules.finding import Finding, may_be_one_topic
@@ -42,13 +42,19 @@ def _weighed(finding: Finding, policy: Policy) -> Finding:
 
 
 def outcome_of(
-    findings: Sequence[Finding], left_out: int, config: AuditConfig, today: date | None = None
+    findings: Sequence[Finding],
+    left_out: int,
+    config: AuditConfig,
+    clusters: Collection[str] = (),
+    today: date | None = None,
 ) -> PolicyOutcome | None:
     """What the policy and the baseline make of the findings; nothing where neither was given."""
     policy = config.policy
     if policy == NO_POLICY and not config.baseline:
         return None
-    before = _fingerprints(Path(config.baseline), config.named("baseline")) if config.baseline else {}
+    before, of = _baseline(config)
+    foreign = apart(of, clusters)
+    before = {} if foreign else before
     known = [f for f in findings if f.fingerprint in before and may_be_one_topic(f.topic_id, before[f.fingerprint])]
     day = today or datetime.now(UTC).date()
     matched = [(silence, _meant(silence, findings)) for silence in policy.silences]
@@ -61,6 +67,7 @@ def outcome_of(
         expired=tuple(_line(s, found) for s, found in matched if found and s.until < day),
         unmatched=tuple(_line(s, None) for s, found in matched if not found),
         baseline=config.baseline,
+        foreign=tuple(tuple(sorted(each)) for each in (of, clusters)) if foreign else (),
         known=tuple(finding.id for finding in known),
         gone=len(before.keys() - {finding.fingerprint for finding in known}),
     )
@@ -74,8 +81,7 @@ def _thresholds(policy: Policy) -> Iterator[ThresholdSet]:
 
 def require_baseline(config: AuditConfig) -> None:
     """Refuse a baseline that is no report before anything is read: a long audit must not end with that."""
-    if config.baseline:
-        _fingerprints(Path(config.baseline), config.named("baseline"))
+    _baseline(config)
 
 
 def counted(findings: Iterable[Finding], outcome: PolicyOutcome | None) -> tuple[Finding, ...]:
@@ -98,9 +104,12 @@ def _line(silence: AcceptedFinding, found: Finding | None) -> SilencedLine:
     return SilencedLine(finding=named, reason=silence.reason, until=silence.until.isoformat())
 
 
-def _fingerprints(path: Path, where: str) -> dict[str, str | None]:
-    """The fingerprints of a report's findings, each with the topic's id."""
+def _baseline(config: AuditConfig) -> tuple[dict[str, str | None], frozenset[str]]:
+    """The fingerprints of a report's findings, each with the topic's id; and the clusters that it is of."""
+    if not config.baseline:
+        return {}, frozenset()
     try:
-        return {fingerprint_of(finding): topic_id_of(finding) for finding in report_in(path, WHAT)["findings"]}
+        document = report_in(Path(config.baseline), WHAT)
+        return {fingerprint_of(f): topic_id_of(f) for f in document["findings"]}, clusters_of(document)
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise ConfigError(f"{where} {path}: {NO_REPORT}, found something else") from None
+        raise ConfigError(f"{config.named('baseline')} {config.baseline}: {NO_REPORT}, found something else") from None

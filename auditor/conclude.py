@@ -58,7 +58,7 @@ def build_report(
     refusals = tuple(_refusals(inventory, ordered, config.selection))
     timezones, partial = config.log_timezone, config.partial
     coverage = coverage_of(inventory, units, ordered, refusals, config.selection, timezones, partial=partial)
-    policy = outcome_of(findings, left_out, config)
+    policy = outcome_of(findings, left_out, config, {v.cluster_id for v in judged if v.cluster_id})
     word = _verdict(findings, refusals, coverage, config, interrupted=interrupted)
     left = word if policy is None else _verdict(
         counted(findings, policy), refusals, coverage, config, interrupted=interrupted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,3 +42,13 @@ def topic_id_of(finding: dict[str, Any]) -> str | None:
     """The topic's id, where the report's dump told it."""
     topic_id = finding.get("topicId")
     return topic_id if isinstance(topic_id, str) else None
+
+
+def clusters_of(document: dict[str, Any]) -> frozenset[str]:
+    """The ids of the clusters whose replicas were judged, as far as their disks told them."""
+    return frozenset(r["clusterId"] for r in document["replicas"] if isinstance(r.get("clusterId"), str))
+
+
+def apart(one: Collection[str], other: Collection[str]) -> bool:
+    """Whether two reports are of clusters that have nothing in common; who tells no id may be of any."""
+    return bool(one and other) and not set(one) & set(other)

@@ -15,13 +15,14 @@ from auditor.diff.comparison_text import diff_text
 from auditor.diff.ending import exit_code, reasons
 from auditor.diff.side import ComparedReport, side_of
 from auditor.dumps import DumpParts, gather
-from auditor.kept_report import NO_REPORT, report_in
+from auditor.kept_report import NO_REPORT, apart, report_in
 from auditor.memory import remember
 from auditor.outlet import TO_STDOUT, deliver, require_one_of, require_writable
 from auditor.progress_bar import watched
 from auditor.report import json
 from auditor.stopping import listen
 from parsers.files import found_at
+from rules.words import numbered
 
 
 def run_diff(before: Path, after: Path, config: AuditConfig) -> int:
@@ -34,7 +35,11 @@ def run_diff(before: Path, after: Path, config: AuditConfig) -> int:
         dumps = [place for place in (before, after) if not _is_report(place)]
         given = {place: _opened(stack.enter_context(at_hand(place, quiet=config.quiet))) for place in dumps}
         _require_output(config, (before, after), given)
-        found = difference(*(_side(place, given.get(place), config) for place in (before, after)))
+        earlier, later = (_side(place, given.get(place), config) for place in (before, after))
+    if apart(earlier.clusters, later.clusters):
+        its, own = (numbered("cluster", sorted(side.clusters)) for side in (earlier, later))
+        raise ConfigError(f"{before} is of {its}, and {after} of {own}: findings of one cluster are none of the other")
+    found = difference(earlier, later)
     code, why = int(exit_code(found, config)), reasons(found, config)
     as_json = config.shown_format == "json"
     words = diff_document(found, code, why) if as_json else diff_text(found, (code, why), verbose=config.verbose)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from auditor.config import ConfigError
-from auditor.kept_report import NO_REPORT, fingerprint_of
+from auditor.kept_report import NO_REPORT, clusters_of, fingerprint_of
 from auditor.report.json import SCHEMA_VERSION
 from rules.finding import Severity
 
@@ -61,6 +61,7 @@ class ComparedReport:
     interrupted: bool
     findings: Mapping[str, ToldFinding]
     """By fingerprint, in the report's order."""
+    clusters: frozenset[str]
     replicas: frozenset[tuple[str, int, int]]
     """Topic, partition and broker of every replica that was judged."""
     rules_off: tuple[str, ...]
@@ -103,6 +104,7 @@ def side_of(document: Mapping[str, Any], name: str) -> ComparedReport:
         interrupted=reader.field(document, "interrupted", bool),
         findings=_findings(reader, reader.field(document, "findings", list)),
         replicas=frozenset(_replicas(reader, reader.field(document, "replicas", list))),
+        clusters=clusters_of(dict(document)),
         rules_off=_rules_off(policy),
         raised=_raised(policy),
         silenced=_silenced(policy),

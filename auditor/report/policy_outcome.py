@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 
 from rules.finding import Severity
-from rules.words import counted
+from rules.words import counted, numbered
 
 SHOWN = 6
 
@@ -46,6 +46,8 @@ class PolicyOutcome:
     unmatched: tuple[SilencedLine, ...] = ()
     """Silences of findings that are not there, or of which several begin alike."""
     baseline: str = ""
+    foreign: tuple[tuple[str, ...], ...] = ()
+    """Of a baseline of another cluster its clusters' ids, and this dump's: nothing is known from it."""
     known: tuple[str, ...] = ()
     """Ids of findings that the baseline has too."""
     gone: int = 0
@@ -71,7 +73,10 @@ class PolicyOutcome:
                 yield f"{what}: {line.finding} until {line.until}: {line.reason}"
             if len(lines) > SHOWN:
                 yield f"{what}: {len(lines) - SHOWN} more"
-        if self.baseline:
+        if self.foreign:
+            its, own = (numbered("cluster", ids) for ids in self.foreign)
+            yield f"nothing is known from {self.baseline}: it is of {its}, and this dump is of {own}"
+        elif self.baseline:
             yield f"known from {self.baseline}: {len(self.known)}; in it and not found any more: {self.gone}"
 
 

@@ -379,3 +379,13 @@ def test_neither_side_is_written_over(yard: Yard, tmp_path: Path) -> None:
     assert "inside the dump" in diff(path, yard.root, "--output", yard.root / "x").err
     assert diff(path, path, "--format", "json", "--output", tmp_path / "d.json").code == 0
     assert json.loads((tmp_path / "d.json").read_text())["same"] == 0
+
+
+def test_reports_of_two_clusters_are_not_compared(tmp_path: Path) -> None:
+    report = told(UNCLEAN)
+    own = report["replicas"][0]["clusterId"]
+    here = kept(report, tmp_path / "here.json")
+    other = json.loads(json.dumps(report).replace(own, "ZmFyIGF3YXkgZnJvbSBoZQ"))
+    ended = diff(here, kept(other, tmp_path / "there.json"))
+    assert ended.code == 2
+    assert own in ended.err and "ZmFyIGF3YXkgZnJvbSBoZQ" in ended.err

@@ -119,7 +119,8 @@ def lawful(path: Path, data: bytes, left: bytes) -> bool:
     """Whether a broker may have left the file so, or nobody reads it: nothing tells that it held more."""
     kind = parse_file_name(path.name).kind
     indexed = kind in ("offset-index", "time-index") and len(left) % (8 if kind == "offset-index" else 12) == 0
-    sparse = indexed and bool(left or path.with_suffix(".log").stat().st_size < 8192)
+    running = not (path.parent.parent / ".kafka_cleanshutdown").exists()
+    sparse = indexed and bool(left or running or path.with_suffix(".log").stat().st_size < 8192)
     never_read = path.name == "bootstrap.checkpoint" and bool(left)
     text_whole = path.name in TEXT and left == data[:-1]
     marker = kind == "clean-shutdown" and not left

@@ -96,7 +96,7 @@ def test_a_silence_ends_with_its_day(dump: Path) -> None:
     report = audited(dump, policy=silence(finding.id, LONG_AGO))
     assert (report.exit_code, len(told(report)["expired"]), told(report)["silenced"]) == (1, 1, [])
     config = AuditConfig(policy=silence(finding.id, LONG_AGO))
-    assert (on_the_day := outcome_of([finding], 0, config, LONG_AGO)) is not None
+    assert (on_the_day := outcome_of([finding], 0, config, (), LONG_AGO)) is not None
     assert [line.finding for line in on_the_day.silenced] == [finding.id]
 
 
@@ -241,3 +241,17 @@ def test_the_page_of_policies_names_every_threshold_with_its_default() -> None:
 
 def test_the_document_with_a_policy_is_json(dump: Path) -> None:
     assert json.loads(render(audited(dump, policy=Policy(off=("SEG001",)))))["policy"]["leftOut"] == 1
+
+
+def test_a_baseline_of_another_cluster_makes_nothing_known(dump: Path, tmp_path: Path) -> None:
+    kept = document(audited(dump))
+    baseline = tmp_path / "baseline.json"
+    own = next(iter({replica["clusterId"] for replica in kept["replicas"]}))  # type: ignore[attr-defined]
+    baseline.write_text(json.dumps(kept))
+    assert audited(dump, baseline=str(baseline)).exit_code == 0
+    baseline.write_text(json.dumps(kept).replace(own, "ZmFyIGF3YXkgZnJvbSBoZQ"))
+    report = audited(dump, baseline=str(baseline))
+    assert report.exit_code == 1
+    assert f"it is of cluster ZmFyIGF3YXkgZnJvbSBoZQ, and this dump is of cluster {own}" in " ".join(
+        terminal.render(report).split()
+    )
