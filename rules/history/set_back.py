@@ -8,6 +8,7 @@ not show is of the time before or after it. Where that leaves more than one orde
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import pairwise, product
 from typing import Final
 
@@ -30,11 +31,11 @@ _ENDING: Final = ("log-loaded", "log-created", "log-deleted")
 Lines = Sequence[Moment]
 
 
-def going_on(moments: Sequence[Moment], falling: Falls) -> list[Moment]:
+def going_on(moments: Sequence[Moment], falling: Falls, apart: AbstractSet[str] = frozenset()) -> list[Moment]:
     """The statements, with what brokers wrote after their clock was set back shifted behind all that is before.
 
-    `falling` is where times fall in the brokers' logs, by the lines of all partitions. Of a clock whose files tell one
-    role at times that cannot both be true, all is marked.
+    `falling` is where times fall in the brokers' logs, and `apart` are clocks whose files disagree, by the lines of all
+    partitions. Of a clock whose files tell one role at times that cannot both be true, all is marked.
     """
     own: dict[str, list[Moment]] = {}
     for moment in moments:
@@ -42,10 +43,9 @@ def going_on(moments: Sequence[Moment], falling: Falls) -> list[Moment]:
             own.setdefault(moment.clock, []).append(moment)
     shifted: dict[int, Moment] = {}
     for clock, lines in own.items():
-        if told := falling.get(clock):
-            shifted |= _shifted(lines, told)
-        elif sources_disagree(lines):
-            shifted |= _marked(lines)
+        later = _shifted(lines, told) if (told := falling.get(clock)) else {}
+        disagree = (clock in apart and not told) or sources_disagree([later.get(id(line), line) for line in lines])
+        shifted |= _marked(lines) if disagree else later
     return [shifted.get(id(moment), moment) for moment in moments]
 
 

@@ -122,7 +122,8 @@ def _told(facts: Sequence[Fact], surroundings: Surroundings) -> list[Moment]:
     told = [moment for moment in every if moment.kind != "trace-begins"]
     files = FileOrder((moment.span.source, moment.time) for moment in told)
     told.sort(key=lambda moment: (moment.clock, files.place(moment.span.source), moment.span.start))
-    return [*begun.values(), *going_on(rejoined(told_once(told), surroundings.busy), surroundings.falls)]
+    kept = rejoined(told_once(told), surroundings.busy)
+    return [*begun.values(), *going_on(kept, surroundings.falls, surroundings.apart)]
 
 
 def _ids_given(moments: Iterable[Moment]) -> Iterable[str]:

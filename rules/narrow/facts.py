@@ -23,6 +23,7 @@ from rules.facts.stretch import LogFacts
 from rules.history.falling_times import Falls, TimesFall
 from rules.history.gaps import TraceGap
 from rules.history.moments import Moment
+from rules.history.role_times import RoleTime
 from rules.history.steady import Steady, Times
 from rules.history.trace_ends import SessionBroken, TraceEnd
 from rules.replicas.belied import LooseFolder
@@ -101,6 +102,8 @@ class Fact(Struct, frozen=True, kw_only=True):
     """Where times fall in brokers' logs."""
     steady: tuple[Steady, ...] = ()
     """When lines of brokers' logs follow each other closely."""
+    role_times: tuple[RoleTime, ...] = ()
+    """When brokers took roles, by each of their files."""
     counts: tuple[PartitionCount, ...] = ()
     coordinators: tuple[CoordinatorLog, ...] = ()
     checkpoints: tuple[FileKind, ...] = ()
@@ -112,7 +115,7 @@ class Fact(Struct, frozen=True, kw_only=True):
     def of_the_cluster(self) -> bool:
         """Whether every partition's judges must know it."""
         of_logs = self.settings or self.gaps or self.disowned or self.trace_ends or self.sessions_broken
-        told = bool(of_logs or self.falls or self.steady or self.names or self.nameless)
+        told = bool(of_logs or self.falls or self.steady or self.role_times or self.names or self.nameless)
         return told or bool(self.checkpoints or self.counts or self.coordinators)
 
 
@@ -128,6 +131,8 @@ class Surroundings(Struct, frozen=True, kw_only=True):
     """When each broker answered the last request that its log tells, of whatever partition."""
     falls: Falls = field(default_factory=dict)
     steady: Mapping[str, Sequence[Times]] = field(default_factory=dict)
+    apart: frozenset[str] = frozenset()
+    """Clocks of brokers whose files tell one role at times that cannot both be true."""
     busy: frozenset[int] = frozenset()
     """Brokers whose request logs are thinned."""
     disowned: frozenset[str] = frozenset()

@@ -61,8 +61,8 @@ PARTITIONS_A_JUDGE: Final = 64
 """What a task has judged is known when it ends: many small ones leave more to tell when a run is stopped."""
 
 _OF_CLUSTERS: Final = (
-    "settings", "gaps", "disowned", "trace_ends", "sessions_broken", "falls", "steady", "nameless", "checkpoints",
-    "counts", "coordinators",
+    "settings", "gaps", "disowned", "trace_ends", "sessions_broken", "falls", "steady", "role_times", "nameless",
+    "checkpoints", "counts", "coordinators",
 )  # fmt: skip
 OF_CLUSTERS: Final = " OR ".join(f"size({column}) > 0" for column in _OF_CLUSTERS)
 """Facts that tell of whole clusters."""

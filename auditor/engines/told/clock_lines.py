@@ -12,17 +12,22 @@ from auditor.engines.told.topic_ids_told import Spoken
 from auditor.engines.told.zoned_times import Zones
 from rules.history import falling_times
 from rules.history.falling_times import dated_lines, falls_in
+from rules.history.role_times import clocks_apart, role_times_in
 from rules.history.steady import by_clock, steady_in
 from rules.narrow.facts import Fact, Surroundings
 
 
 def of_lines(unit: ReadUnit, spoken: Spoken) -> Iterator[Fact]:
-    """One fact of a unit whose lines are dated: where their times fall, and when they follow each other closely."""
-    lines = [line for line in (moment for said in spoken.values() for moment in said) if dated_lines(line)]
+    """One fact of a unit whose lines are dated: where times fall, where they are close, and when roles were taken."""
+    zones = Zones(unit.log_timezones)
+    dated = {name: zones.of_moments(filter(dated_lines, said)) for name, said in spoken.items()}
+    lines = [line for said in spoken.values() for line in said if dated_lines(line)]
     if lines:
-        instants = Zones(unit.log_timezones).of_moments(lines)
+        instants = [line for said in dated.values() for line in said]
         falls = falls_in(instants) if falls_in(lines) else ()
-        yield structs.replace(told_fact(unit, None, None), falls=falls, steady=steady_in(instants))
+        roles = role_times_in({(topic or "", partition): own for (topic, partition), own in dated.items()})
+        known = structs.replace(told_fact(unit, None, None), steady=steady_in(instants), role_times=roles)
+        yield structs.replace(known, falls=falls)
 
 
 def with_lines(known: Surroundings, facts: Iterable[Fact]) -> Surroundings:
@@ -30,4 +35,5 @@ def with_lines(known: Surroundings, facts: Iterable[Fact]) -> Surroundings:
     told = [*facts]
     falls = (each for fact in told for each in fact.falls if each.line.source not in known.disowned)
     steady = (each for fact in told for each in fact.steady if each.source not in known.disowned)
-    return structs.replace(known, falls=falling_times.by_clock(falls), steady=by_clock(steady))
+    apart = clocks_apart(each for fact in told for each in fact.role_times if each.source not in known.disowned)
+    return structs.replace(known, falls=falling_times.by_clock(falls), steady=by_clock(steady), apart=apart)

@@ -1,0 +1,90 @@
+"""When brokers took roles, by each file of theirs that shows it: where two files disagree, they are of two clocks.
+
+The files of all partitions are held beside each other. What is told of one partition may be too little to show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rules.history.falling_times import LEAST_MS
+from rules.history.moments import Moment, accepted, falls, gives_role, ordered
+from rules.history.sources_disagree import first_roles, order_times
+from rules.history.statements import Fetched
+
+_MOST: Final = 1 << 12
+"""Roles of one file that are told, the first by their names: where fewer are told, less is seen to disagree."""
+Place = tuple[str, int]
+"""A topic, by its id where that is told, and a partition."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoleTime:
+    """That a broker took its role in an epoch no sooner and no later than some times."""
+
+    clock: str
+    source: str
+    place: Place
+    epoch: int | None
+    """Null where the log was deleted, or epochs fall: those of that partition may stand for others."""
+    least: int | None = None
+    most: int | None = None
+
+
+def role_times_in(lines: Mapping[Place, Sequence[Moment]]) -> tuple[RoleTime, ...]:
+    """What each file shows of roles, by what it tells of each partition."""
+    files: dict[tuple[str, str], list[RoleTime]] = {}
+    for (topic, partition), told in lines.items():
+        by_file: dict[tuple[str, str, Place], list[Moment]] = {}
+        for moment in told:
+            place = topic if moment.topic_id is None else moment.topic_id, partition
+            by_file.setdefault((moment.clock, moment.span.source, place), []).append(moment)
+        for (clock, source, place), own in by_file.items():
+            found = files.setdefault((clock, source), [])
+            for epoch, least, most in _of(own):
+                found.append(RoleTime(clock=clock, source=source, place=place, epoch=epoch, least=least, most=most))
+    return tuple(each for own in files.values() for each in sorted(own, key=_by_name)[:_MOST])
+
+
+def clocks_apart(told: Iterable[RoleTime]) -> frozenset[str]:
+    """Clocks by which one role was taken at times that cannot both be true."""
+    windows: dict[tuple[str, Place, int | None], tuple[list[int], list[int]]] = {}
+    deleted: set[tuple[str, Place]] = set()
+    for each in told:
+        if each.epoch is None:
+            deleted.add((each.clock, each.place))
+        least, most = windows.setdefault((each.clock, each.place, each.epoch), ([], []))
+        least.extend(() if each.least is None else (each.least,))
+        most.extend(() if each.most is None else (each.most,))
+    return frozenset(
+        clock
+        for (clock, place, _), (least, most) in windows.items()
+        if least and most and max(least) - min(most) > LEAST_MS and (clock, place) not in deleted
+    )
+
+
+def _of(own: Sequence[Moment]) -> Iterator[tuple[int | None, int | None, int | None]]:
+    """The epochs of one file's roles, of orders and of answers, each with its bounds."""
+    roles = ((m.clock, m.epoch) for m in ordered(own) if gives_role(m) and m.epoch is not None)
+    if any(m.kind == "log-deleted" for m in own) or falls(roles):
+        yield None, None, None
+    yield from ((role.epoch, role.time, role.time) for role in first_roles(own))
+    yield from ((epoch, came, answered) for epoch, (came, answered) in order_times(own).items())
+    yield from ((epoch, None, time) for epoch, time in _answered(own).items())
+
+
+def _answered(own: Iterable[Moment]) -> dict[int, int]:
+    """By epoch when a fetch that names it was answered first: its leader led by then."""
+    found: dict[int, int] = {}
+    for m in own:
+        # A partition that a session leaves out is served whatever its epoch (KAFKA-9338).
+        sure = isinstance(m, Fetched) and accepted(m) and not (m.implied or m.doubtful or m.error is None)
+        if sure and m.epoch is not None and m.epoch >= 0 and m.time is not None:
+            found[m.epoch] = min(m.time, found.get(m.epoch, m.time))
+    return found
+
+
+def _by_name(each: RoleTime) -> tuple[Place, int]:
+    return each.place, -1 if each.epoch is None else each.epoch
