@@ -130,7 +130,9 @@ def _verdict(
     undecided = any(finding.blocking for finding in findings)
     unread = any(refusal.blocking for refusal in refusals)
     lacking = not config.partial and (coverage.replicas_lacking > 0 or coverage.scope.opens)
-    too_little = coverage.replicas_seen == 0 or lacking or coverage.ratio < config.min_coverage
+    # Who asks for all of it means every file, also one that leaves the verdict as it is otherwise.
+    not_all = config.min_coverage >= 1 and bool(refusals)
+    too_little = coverage.replicas_seen == 0 or lacking or not_all or coverage.ratio < config.min_coverage
     return "unknown" if undecided or unread or too_little or interrupted else "clean"
 
 
