@@ -138,7 +138,7 @@ def _ranked(advice: Advice) -> str:
         return f" By last epoch and log end offset, broker {advice.leaders[0]} comes first."
     whole = all(c.end_known for c in advice.candidates if c.broker in advice.leaders)
     ends = " and the same log end offset" if whole else ""
-    return f" {capital(numbered('broker', sorted(advice.leaders), 'has'))} the same last epoch{ends}."
+    return f" {capital(numbered('broker', sorted(advice.leaders), 'has'))} the same epoch of their last records{ends}."
 
 
 def _said(words: str, indent: int, hanging: int = 2) -> Iterator[str]:

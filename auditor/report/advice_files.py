@@ -11,6 +11,7 @@ from auditor.report.model import Advice, Candidate, Going, PlacedAdvice
 from rules.finding import capital, offsets_told
 
 Json = dict[str, object]
+HOW_TO_COPY: Final = "A copy of that broker's folder will do, or: tidemark salvage FINDING --broker N --to FILE"
 LEADER_ELECTION_SINCE: Final = (2, 4)
 """kafka-leader-election took the place of kafka-preferred-replica-election, and can elect uncleanly."""
 REASSIGNS_BY_BROKERS_SINCE: Final = (2, 6)
@@ -49,9 +50,10 @@ def commands(placed: PlacedAdvice) -> Iterator[str]:
             yield "No command is given. Each election is a NO-GO, and nothing that could be done before is known."
         return
     yield f"Step by step, for your review; nothing was run. {_for(placed.advice.release)}"
-    before, after = (steps(placed.advice, best) for steps in (before_election, after_election))
-    steps = [*((step,) for step in before), *_elected(placed, best), *((step,) for step in after)]
-    for number, (first, *others) in enumerate(steps, start=1):
+    steps = before_election(placed.advice, best)
+    before = ((step, HOW_TO_COPY) if step.startswith("Copy offsets ") else (step,) for step in steps)
+    after = ((step,) for step in after_election(placed.advice, best))
+    for number, (first, *others) in enumerate((*before, *_elected(placed, best), *after), start=1):
         yield f"  {number}. {first}"
         yield from (f"     {line}" for line in others)
 

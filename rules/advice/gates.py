@@ -23,6 +23,7 @@ from rules.words import any_of, numbered
 
 ROLLING: Final = "restart all brokers one by one, or change the inter-broker protocol"
 CUTS_NOTHING: Final = "cuts nothing from its log, as the disks are."
+LOSES_NOTHING: Final = "loses nothing."
 LOSES_NO_MORE: Final = "loses nothing more."
 ASKED_FIRST: Final = "lets every follower ask its leader before it truncates."
 
@@ -38,9 +39,11 @@ class AlreadyLost:
     @property
     def loses(self) -> str:
         """What an election without a cost loses, as the end of a sentence."""
-        if not (self.nowhere or self.unbilled):
-            return "loses nothing. No other replica in this dump has acknowledged records that the new leader lacks."
-        return f"{LOSES_NO_MORE}{in_no_copy(self.nowhere)}"
+        if self.nowhere or self.unbilled:
+            return f"{LOSES_NO_MORE}{in_no_copy(self.nowhere)}"
+        gone = any(loss.matters and not loss.restored for loss in self.losses)
+        loses = LOSES_NO_MORE if gone else LOSES_NOTHING
+        return f"{loses} No other replica in this dump has acknowledged records that the new leader lacks."
 
 
 def gates(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rules.advice.gates import ASKED_FIRST, CUTS_NOTHING, LOSES_NO_MORE, ROLLING, in_no_copy
+from rules.advice.gates import ASKED_FIRST, CUTS_NOTHING, LOSES_NO_MORE, LOSES_NOTHING, ROLLING, in_no_copy
 from rules.advice.weighed import Advice, Candidate, Gate, worth_of
 from rules.finding import capital
 from rules.words import any_of
@@ -44,8 +44,8 @@ def _all_free(gates: Sequence[Gate]) -> bool:
 def _free(advice: Advice) -> Gate:
     gates = advice.gates
     brokers = [int(gate.action.removeprefix("elect broker ")) for gate in gates if gate.action.startswith("elect ")]
-    gone = advice.nowhere or advice.unbilled
-    loses = f"{LOSES_NO_MORE}{in_no_copy(advice.nowhere)}" if gone else "loses nothing."
+    gone = any(gate.because.startswith(LOSES_NO_MORE) for gate in gates)
+    loses = f"{LOSES_NO_MORE}{in_no_copy(advice.nowhere)}" if gone else LOSES_NOTHING
     because = (
         f"cuts nothing and {loses} No replica here has acknowledged records that another one lacks."
         f" {capital(_DOING[ROLLING])} {ASKED_FIRST}"

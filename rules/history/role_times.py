@@ -6,7 +6,7 @@ The files of all partitions are held beside each other. What is told of one part
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rules.history.falling_times import LEAST_MS
@@ -26,11 +26,18 @@ class RoleTime:
 
     clock: str
     source: str
-    place: Place
+    topic: str
+    """Its id where that is told."""
+    partition: int
     epoch: int | None
     """Null where the log was deleted, or epochs fall: those of that partition may stand for others."""
     least: int | None = None
     most: int | None = None
+
+    @property
+    def place(self) -> Place:
+        """The partition."""
+        return self.topic, self.partition
 
 
 def role_times_in(lines: Mapping[Place, Sequence[Moment]]) -> tuple[RoleTime, ...]:
@@ -44,7 +51,8 @@ def role_times_in(lines: Mapping[Place, Sequence[Moment]]) -> tuple[RoleTime, ..
         for (clock, source, place), own in by_file.items():
             found = files.setdefault((clock, source), [])
             for epoch, least, most in _of(own):
-                found.append(RoleTime(clock=clock, source=source, place=place, epoch=epoch, least=least, most=most))
+                of = RoleTime(clock=clock, source=source, topic=place[0], partition=place[1], epoch=epoch)
+                found.append(replace(of, least=least, most=most))
     return tuple(each for own in files.values() for each in sorted(own, key=_by_name)[:_MOST])
 
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from auditor.report.named_places import named_places
+from rules.advice import LOSES_NO_MORE, LOSES_NOTHING
 from rules.finding import PLACE_OF_NAMES, Place, offsets_told
 from rules.words import counted, numbered
 
 Kind = Literal["no-go", "copy", "unknown", "act", "go"]
 NAMED: Final = 8
-LONG: Final = 80
+LONG: Final = 130
 """Characters of ranges before what is to be done there; beyond so many the partitions are named instead."""
 GOING: Final = {"go": "GO: ", "no-go": "NO-GO: ", "unknown": "UNKNOWN: "}
 
@@ -106,10 +107,16 @@ class Action:
 
 
 def gates_in_brief(told: Sequence[Action]) -> list[Action]:
-    """The same; of what may be done or not, what comes of it in one sentence, once for all that say it."""
+    """The same; of what may be done or not, what comes of it in one sentence, once for all that say it.
+
+    Where some partition has lost records, nobody loses more.
+    """
     alike: dict[object, list[Action]] = {}
+    more = any(action.kind == "go" and LOSES_NO_MORE in action.words for action in told)
     for action in told:
         brief = action.in_brief if action.kind in ("go", "no-go") else action
+        if more and brief.kind == "go":
+            brief = replace(brief, words=brief.words.replace(LOSES_NOTHING, LOSES_NO_MORE))
         alike.setdefault((brief.kind, brief.words, brief.first) if action.is_gate else action, []).append(brief)
     return [joined(own) for own in alike.values()]
 

@@ -28,12 +28,14 @@ from rules.words import any_of, quoted
 ORDER: Final[tuple[Kind, ...]] = ("copy", "no-go", "act", "unknown", "go")
 GROUPS_ARE: Final = "The groups are"
 READ_AGAIN: Final = (
-    "Consumers that read these records must go back to the first of these offsets. Other records are there now."
+    "Consumers of these must go back to the first of these offsets. Other records are there now."
 )
 BEYOND: Final = (
-    "Consumers that read these records may be beyond the end of the leader's log. That is out of range, and"
-    " auto.offset.reset decides where they read on."
+    "Consumers of these may be beyond the end of the leader's log. Set them back before producers write again."
+    " Once the log has grown past them, they skip records without an error."
 )
+CONSUMERS_FIRST: Final = " Set consumers back first."
+"""Behind a log that has grown past them they would skip records unseen."""
 _GROUPS: Final = {
     "beyond the log end": (
         "Consumer groups that committed an offset beyond the log end need a new one."
@@ -107,7 +109,7 @@ def _of_loss(history: PlacedHistory, loss: Loss, report: AuditReport) -> Iterato
     aim = _aim(history, loss.start_offset, loss.end_offset, epoch=loss.epoch if loss.latest_epoch is None else None)
     yield Action(
         kind="act",
-        words=f"{_written_again(loss)}{perhaps_held(loss)}",
+        words=f"{_written_again(loss)}{CONSUMERS_FIRST * bool(_readings(loss))}{perhaps_held(loss)}",
         first="",
         aims=(replace(aim, detail=f"acknowledged: {acknowledged(loss)}" if mixed else ""),),
         names=tuple(client_name(client.client_id) for client in loss.clients),
@@ -143,16 +145,21 @@ def _aim(history: PlacedHistory, start: int, end: int, *, epoch: int | None = No
 def _consumers(history: PlacedHistory, loss: Loss) -> Iterator[Action]:
     """Who read what went, and whose committed offsets no longer hold."""
     names = tuple(client_name(reader.client_id) for reader in loss.readers)
-    reused = max(loss.start_offset, min(loss.reused_end, loss.end_offset))
-    for words, start, end in ((READ_AGAIN, loss.start_offset, reused), (BEYOND, reused, loss.end_offset)):
-        if start < end and loss.start_offset < reused:
-            aim = _aim(history, start, end, epoch=loss.epoch if loss.latest_epoch is None else None)
-            yield Action(kind="act", words=words, first="", aims=(aim,), names=names, names_are=SERVED)
+    for words, start, end in _readings(loss):
+        aim = _aim(history, start, end, epoch=loss.epoch if loss.latest_epoch is None else None)
+        yield Action(kind="act", words=words, first="", aims=(aim,), names=names, names_are=SERVED)
     for standing, words in _GROUPS.items():
         groups = tuple(quoted(group.group) for group in loss.groups if group.standing == standing)
         if groups:
             aim = _aim(history, loss.start_offset, loss.end_offset)
             yield Action(kind="act", words=words, first="", aims=(aim,), names=groups, names_are=GROUPS_ARE)
+
+
+def _readings(loss: Loss) -> list[tuple[str, int, int]]:
+    """What consumers of lost records have to do, and of which; nothing where no others took their place."""
+    reused = max(loss.start_offset, min(loss.reused_end, loss.end_offset))
+    told = ((READ_AGAIN, loss.start_offset, reused), (BEYOND, reused, loss.end_offset))
+    return [each for each in told if each[1] < each[2]] if loss.start_offset < reused else []
 
 
 def _of_findings(report: AuditReport) -> Iterator[Action]:

@@ -141,7 +141,8 @@ def _footer(told: Summary, page: Sheet, *, verbose: bool) -> Iterator[str]:
     entries = [entry for each in told.incidents for entry in each.entries]
     entries.sort(key=lambda entry: -entry.finding.severity)
     named = [f"{entry.rules[0]} {entry.ids[0]}" for entry in entries]
-    alike = "" if len({name for entry in entries for name in entry.ids}) == len(named) else ", alike ones as one"
+    ids = {name for entry in entries for name in entry.ids}
+    alike = "" if len(ids) == len(named) else f" ({len(ids)} in all, alike ones counted as one)"
     rest = f" and {len(named) - IDS_SHOWN} more{alike}" if len(named) > IDS_SHOWN else ""
     words = f"Findings: {', '.join(named[:IDS_SHOWN])}{rest}. " if named else ""
     yield from page.wrapped(f"{words}Evidence and all the rest: -v.", 0, "faint")
