@@ -187,33 +187,33 @@ def _joined_early(own: Sequence[Moment]) -> Iterator[int]:
             asked.setdefault(m.broker, []).append((reach, m.arrived, m.time if m.last_time is None else m.last_time))
         if m.high_watermark is not None and m.epoch is not None:
             answers.setdefault(m.epoch, []).append((m.time, m.high_watermark))
-    for line, lead, until, broker in _joinings(own):
+    for line, lead, (out, until), broker in _joinings(own):
         told = max((watermark for at, watermark in answers.get(lead.epoch or 0, ()) if at < line), default=0)
-        since = (lead.time or 0) - LEAST_MS
+        since = out - LEAST_MS
         reached = (max(came, since) for offset, came, last in asked.get(broker, ()) if offset >= told and last >= since)
         # Behind its end the lead's own log of requests may have a hole.
         yield from (came - line for came in sorted(reached)[:1] if came < until)
 
 
-def _joinings(own: Sequence[Moment]) -> Iterator[tuple[int, Role, int, int]]:
-    """When a leader tells that it has taken whom into the ISR, in which role, and until when it had that."""
+def _joinings(own: Sequence[Moment]) -> Iterator[tuple[int, Role, tuple[int, int], int]]:
+    """When a leader tells that it took whom into the ISR, in which role, since when it was out, and that role's end."""
     lead: Role | None = None
-    isr = frozenset[int]()
-    joined: list[tuple[int, Role, int]] = []
+    out, isr = 0, frozenset[int]()
+    joined: list[tuple[int, Role, int, int]] = []
     for m in ordered(own):
         if isinstance(m, RoleTaken) or m.kind in STARTING:
-            yield from ((at, role, m.time or 0, broker) for at, role, broker in joined)
+            yield from ((at, role, (since, m.time or 0), broker) for at, role, since, broker in joined)
             joined.clear()
         if gives_role(m):
             again = lead is not None and lead.epoch == m.epoch
             lead = (lead if again else m) if leads(m) else None
-            isr = frozenset(m.isr or ())
+            out, isr = (out if again else m.time or 0), frozenset(m.isr or ())
         elif isinstance(m, Role) and m.kind == "isr" and m.broker == m.witness:
             now = frozenset(m.isr or ())
             if lead is not None and isr and m.time is not None and not m.doubtful:
-                joined.extend((m.time, lead, broker) for broker in sorted(now - isr))
-            isr = now
-    yield from ((at, role, 1 << 63, broker) for at, role, broker in joined)
+                joined.extend((m.time, lead, out, broker) for broker in sorted(now - isr))
+            out, isr = (m.time or out if isr - now else out), now
+    yield from ((at, role, (since, 1 << 63), broker) for at, role, since, broker in joined)
 
 
 def _shorter_than_loaded(own: Sequence[Moment]) -> bool:

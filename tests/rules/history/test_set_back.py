@@ -132,6 +132,10 @@ def in_sync(moment: Moment, *brokers: int) -> Moment:
     return replace(moment, isr=brokers)
 
 
+def asked_at(minute: int) -> Moment:
+    return replace(answered(minute, 5), offset=5)
+
+
 ALONE = in_sync(ROLES[0], 1)
 JOINED = in_sync(line("isr", 13, 0, SERVER), 1, 2)
 LOADED = line("log-loaded", 15, 0, SERVER, end_offset=0)
@@ -165,8 +169,12 @@ CONTRADICTIONS = {
         [ALONE, answered(12, 1), JOINED],
     ),
     "a follower joins before it has asked for what is committed": (
-        [ALONE, answered(11, 5), JOINED, replace(answered(14, 5), offset=5)],
-        [ALONE, answered(11, 5), replace(answered(12, 5), offset=5), JOINED],
+        [ALONE, answered(11, 5), JOINED, asked_at(14)],
+        [ALONE, answered(11, 5), asked_at(12), JOINED],
+    ),
+    "a follower joins again before it has asked again": (
+        [in_sync(ROLES[0], 1, 2), asked_at(11), in_sync(line("isr", 12, 0, SERVER), 1), JOINED, asked_at(14)],
+        [in_sync(ROLES[0], 1, 2), asked_at(11), in_sync(line("isr", 11, 0, SERVER), 1), asked_at(12), JOINED],
     ),
     "a role with less than a cut left": (
         [LOADED, line("truncated", 16, 1, SERVER, offset=7), line("leader-starts", 17, 0, epoch=1, offset=0)],
