@@ -23,6 +23,8 @@ LAST: Final = 1 << 31
 PLACED_BY_EPOCH: Final = (*ROLE_KINDS, "leadership", "isr", "unclean-election")
 RESTARTS: Final = (*STARTING, "log-deleted")
 """What a broker does with a replica before it has a role: of no term."""
+SAVED: Final = "producer-state-saved"
+"""Written at a stop, and by a start after a crash before the log is said to be loaded: only time tells which."""
 
 DECIDES, LATER = 0, 4
 ANY: Final = (-1, LAST - 1)
@@ -97,16 +99,20 @@ def _between_roles(moments: Iterable[Moment]) -> Terms:
     """What a broker did from a restart to its next role: only the roles on either side and the time place it."""
     found: Terms = {}
     waiting: dict[str, list[Moment]] = {}
+    saved: dict[str, list[Moment]] = {}
     for moment in moments:
         own = waiting.setdefault(moment.clock, [])
+        before = saved.pop(moment.clock, [])
         if gives_role(moment):
             if own:
                 found |= _bounded(own, LAST - 1 if moment.epoch is None else moment.epoch)
             own.clear()
         elif moment.kind in RESTARTS or (own and _epoch(moment) == _epoch(own[-1])):
             # The term of a former role is nothing that a process started since then has learnt.
-            own.append(moment)
-    for own in waiting.values():
+            own.extend((*before, moment))
+        elif moment.kind == SAVED:
+            saved[moment.clock] = [*before, moment]
+    for own in (*waiting.values(), *saved.values()):
         found |= _bounded(own, LAST - 1)
     return found
 

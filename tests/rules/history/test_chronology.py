@@ -39,6 +39,21 @@ def test_a_restart_stands_by_time_among_all_the_elections(restart: int) -> None:
     assert [row.time for row in rows] == sorted(row.time or 0 for row in told(restart))
 
 
+@given(st.integers(102, 899), st.integers(1, 3))
+def test_what_a_start_saves_before_its_log_is_loaded_is_told_with_that_start(start: int, many: int) -> None:
+    saved = [said("producer-state-saved", 1, start - 1, term=0, offset=9 - n) for n in range(many)]
+    rows = in_order([*told(start), *saved], lambda moment: moment.time)
+    assert [row.time for row in rows] == sorted(row.time or 0 for row in rows)
+
+
+def test_what_a_broker_saves_last_is_told_by_its_time_and_what_it_saves_between_its_answers_is_of_its_epoch() -> None:
+    others = [*told(500)[:3], said("producer-state-saved", 1, 350, term=0, offset=8)]
+    answer = said("produced", 1, 400, term=0, offset=8, acks=1, error=0)
+    for statements, times in (([], [100, 110, 300, 350]), ([answer], [100, 110, 350, 400, 300])):
+        rows = in_order([*others, *statements], lambda moment: moment.time)
+        assert [row.time for row in rows] == times
+
+
 @given(st.integers(-5000, 5000))
 def test_a_clock_that_nothing_aligns_moves_no_restart_beyond_its_brokers_roles(shift: int) -> None:
     def time(moment: Moment) -> int | None:
