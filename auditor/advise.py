@@ -12,8 +12,8 @@ from auditor.dumps import gather
 from auditor.exit_codes import ExitCode
 from auditor.outlet import deliver, require_one_of, require_writable
 from auditor.progress_bar import watched
-from auditor.report.advice import text
-from auditor.report.advice_json import document
+from auditor.report.advice.advice_json import document
+from auditor.report.advice.advice_text import text
 from auditor.report.model import AuditReport, Gate, PlacedAdvice
 from auditor.report.summary.perhaps import beside_the_advice, perhaps_lost
 from auditor.report.summary.totals import totals

@@ -14,6 +14,8 @@ from auditor.report.placed import (
 )
 from auditor.report.policy_outcome import PolicyOutcome
 from rules.advice import (
+    LOSES_NO_MORE,
+    LOSES_NOTHING,
     Advice,
     Candidate,
     Doomed,
@@ -43,6 +45,7 @@ from rules.verdict import ReplicaVerdict, Scope
 from rules.words import numbered
 
 __all__ = [
+    "LOSES_NOTHING", "LOSES_NO_MORE",
     "Advice", "AuditReport", "Availability", "Candidate", "ClockOffset", "Condition", "Contents", "Counterfactual",
     "Coverage", "Doomed", "Exposure", "Gate", "Going", "GroupAtRisk", "Incident", "IncidentBill", "Loss", "LostClient",
     "LostProducer", "LostReader", "Milestone", "OwedCut", "PlacedAdvice", "PlacedAvailability",

@@ -9,8 +9,8 @@ import pytest
 from dumps_at_hand import audited, copied
 
 from auditor.report import terminal
-from auditor.report.advice import text
-from auditor.report.advice_json import document
+from auditor.report.advice.advice_json import document
+from auditor.report.advice.advice_text import text
 from auditor.report.json import document as as_json
 from auditor.report.postmortem import document as postmortem
 

@@ -13,8 +13,8 @@ from lost_records import unclean
 from auditor.advise import run_advise
 from auditor.audit import audit
 from auditor.config import AuditConfig, ConfigError
-from auditor.report.advice import text
-from auditor.report.advice_json import document
+from auditor.report.advice.advice_json import document
+from auditor.report.advice.advice_text import text
 from auditor.report.model import PlacedAdvice, UndecidedLine
 from tests.lab.sample_reports import report_on
 from tests.replaced import replace
@@ -79,7 +79,7 @@ def test_no_unclean_election_is_offered_where_nobodys_lead_costs_anything() -> N
 
 def test_of_equal_logs_any_could_lead_and_the_newest_epoch_is_that_of_records() -> None:
     placed = advice_on("unclean_4x")
-    assert "Brokers 1, 2 and 3 have the same last epoch" in text([placed])
+    assert "Brokers 1, 2 and 3 have the same epoch of their last records" in text([placed])
     one = replace(placed, advice=replace(placed.advice, leaders=(3,)))
     assert "By last epoch and log end offset, broker 3 comes first" in text([one])
     assert "1. broker 3: newest records of epoch 1, log end 130" in text([placed])
@@ -96,7 +96,7 @@ def test_files_are_one_line_each_and_whole() -> None:
 def test_what_is_said_of_several_brokers_is_said_once() -> None:
     told = text([advice_on("unclean_4x")])
     assert (
-        "GO Restarting or electing broker 1, 2 or 3 cuts nothing and loses nothing. No replica here has acknowledged"
+        "GO Restarting or electing broker 1, 2 or 3 cuts nothing and loses nothing more. No replica here has acknowledged"
         " records that another one lacks." in " ".join(told.split())
     )
     apart = " ".join(text([advice_on("bit_rot_payload")]).split())

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from auditor.report.advice import text
+from auditor.report.advice.advice_text import text
 from auditor.report.model import AuditReport
 from rules.finding import Severity
 from tests.auditor.dumps_at_hand import audited, copied

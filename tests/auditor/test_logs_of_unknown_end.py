@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from auditor.report.advice import text
-from auditor.report.advice_files import may_follow
-from auditor.report.advice_json import document as advised
+from auditor.report.advice.advice_files import may_follow
+from auditor.report.advice.advice_json import document as advised
+from auditor.report.advice.advice_text import text
 from auditor.report.html.page import render as page
 from auditor.report.json import document
 from auditor.report.model import AuditReport

@@ -13,7 +13,7 @@ import jsonschema  # type: ignore[import-untyped]  # published without types
 import pytest
 from dumps_at_hand import ROOT, SAMPLES, audited, copied
 
-from auditor.report.advice_json import document
+from auditor.report.advice.advice_json import document
 from auditor.report.json import render
 from tests.lab.effort import fast_if
 from tests.lab.sample_reports import is_short, report_on

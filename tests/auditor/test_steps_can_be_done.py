@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from dumps_at_hand import SAMPLES
 
-from auditor.report.advice import text
+from auditor.report.advice.advice_text import text
 from auditor.report.model import AuditReport, PlacedAdvice, told_gates
 from auditor.report.postmortem.document import render as postmortem
 from auditor.report.summary import summary

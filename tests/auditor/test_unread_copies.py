@@ -12,8 +12,8 @@ import jsonschema
 import pytest
 from dumps_at_hand import ROOT, audited, copied
 
-from auditor.report.advice import text
-from auditor.report.advice_json import document
+from auditor.report.advice.advice_json import document
+from auditor.report.advice.advice_text import text
 from auditor.report.model import AuditReport
 from auditor.report.summary import summary
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from auditor.report.model import LOSES_NO_MORE, LOSES_NOTHING
 from auditor.report.named_places import named_places
-from rules.advice import LOSES_NO_MORE, LOSES_NOTHING
 from rules.finding import PLACE_OF_NAMES, Place, offsets_told
 from rules.words import counted, numbered
 
 Kind = Literal["no-go", "copy", "unknown", "act", "go"]
 NAMED: Final = 8
-LONG: Final = 130
+LONG: Final = 80
 """Characters of ranges before what is to be done there; beyond so many the partitions are named instead."""
 GOING: Final = {"go": "GO: ", "no-go": "NO-GO: ", "unknown": "UNKNOWN: "}
 

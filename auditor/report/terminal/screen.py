@@ -7,13 +7,13 @@ from typing import Final
 
 from auditor.report.model import AuditReport, Incident
 from auditor.report.named_places import named_places, told_places
-from auditor.report.screen_rooms import MARGIN, Item, filled, fitting, forms, rooms_of
 from auditor.report.sheet import Sheet
 from auditor.report.summary import Action, LossTotals, LostRange, Summary
 from auditor.report.summary.action import LONG, gates_in_brief
 from auditor.report.summary.conclusion import doubts, extent, read_of
 from auditor.report.summary.incidents import causes
 from auditor.report.summary.perhaps import perhaps_words
+from auditor.report.terminal.screen_rooms import MARGIN, Item, filled, fitting, forms, rooms_of
 from auditor.report.unbilled import sentence
 from rules.finding import Place, Severity, capital, offsets_told
 
@@ -142,7 +142,7 @@ def _footer(told: Summary, page: Sheet, *, verbose: bool) -> Iterator[str]:
     entries.sort(key=lambda entry: -entry.finding.severity)
     named = [f"{entry.rules[0]} {entry.ids[0]}" for entry in entries]
     ids = {name for entry in entries for name in entry.ids}
-    alike = "" if len(ids) == len(named) else f" ({len(ids)} in all, alike ones counted as one)"
+    alike = "" if len(ids) == len(named) else f", alike ones as one ({len(ids)} in all)"
     rest = f" and {len(named) - IDS_SHOWN} more{alike}" if len(named) > IDS_SHOWN else ""
     words = f"Findings: {', '.join(named[:IDS_SHOWN])}{rest}. " if named else ""
-    yield from page.wrapped(f"{words}Evidence and all the rest: -v.", 0, "faint")
+    yield from page.wrapped(f"{words}All evidence: -v.", 0, "faint")

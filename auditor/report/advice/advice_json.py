@@ -8,8 +8,8 @@ from typing import Final
 
 from msgspec import to_builtins
 
-from auditor.report.advice import fading, settled
-from auditor.report.advice_files import election, may_follow, reassignment
+from auditor.report.advice.advice_files import election, may_follow, reassignment
+from auditor.report.advice.advice_text import fading, settled
 from auditor.report.json import camel
 from auditor.report.model import AbsentLogs, PlacedAdvice, UndecidedLine
 from auditor.report.named_places import PLACES_TOLD, listed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from auditor.report.advice_files import commands, going
+from auditor.report.advice.advice_files import commands, going
 from auditor.report.bill import sentence
 from auditor.report.model import (
     AbsentLogs,

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
-from auditor.report.advice_steps import after_election, before_election
+from auditor.report.advice.advice_steps import after_election, before_election
 from auditor.report.model import Advice, Candidate, Going, PlacedAdvice
 from rules.finding import capital, offsets_told
 
