@@ -39,9 +39,8 @@ def high_watermark_regressed(evidence: PartitionEvidence) -> Iterator[Violation 
     Answers rest on fetch sessions whose beginning was not recorded: these are passed over. Two answers are of two
     sessions, and the leader's server.log does not go on to the second: it may have been restarted in between. Nothing
     confirms a checkpoint of an orderly stop where the broker's logs, or its leader's, do not reach to that stop. The
-    same holds where the log itself ends below the high watermark that the checkpoint ought to tell.
-
-    No answer tells a high watermark: there is nothing to compare.
+    same holds where the log itself ends below the high watermark that the checkpoint ought to tell. Or no answer tells
+    a high watermark: there is nothing to compare.
 
     Upheld
     ------
@@ -73,15 +72,15 @@ def high_watermark_regressed(evidence: PartitionEvidence) -> Iterator[Violation 
 
 def _not_compared(evidence: PartitionEvidence) -> Iterator[Undecided]:
     """High watermarks of checkpoints that were not copied, and those beside which nothing tells what they must be."""
-    unwritten = {replica.broker for replica in evidence.current if replica.high_watermark is None}
-    if stopped := sorted({closing.broker for closing in evidence.closings} & unwritten):
-        whose = numbered("broker", stopped)
-        reason = f"no checkpoint here tells the high watermark that {whose} wrote at shutdown"
+    unwritten = {r.broker for r in evidence.current if r.high_watermark is None}
+    if stopped := {closing.broker for closing in evidence.closings} & unwritten:
+        whose = numbered("broker", sorted(stopped))
+        reason = f"no checkpoint here tells the high watermark that {whose} saved at shutdown"
         yield Undecided(reason=reason, missing=f"the replication-offset-checkpoint of {whose}", blocking=False)
     open_ones = [c for c in evidence.closings if isinstance(c, Unclosed) and c.broker not in unwritten]
     for missing in dict.fromkeys(c.missing for c in open_ones):
         whose = numbered("broker", sorted({c.broker for c in open_ones if c.missing == missing}))
-        reason = f"nothing here confirms the high watermark that {whose} wrote at shutdown"
+        reason = f"{whose} saved a high watermark at shutdown. Nothing here confirms it"
         yield Undecided(reason=reason, missing=missing, blocking=False)
 
 

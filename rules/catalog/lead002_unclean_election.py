@@ -103,7 +103,9 @@ def _severity(cost: Lacked, *, again: bool) -> Severity:
 def _outside(change: LeaderChange) -> str:
     """Where the new leader came from, in words."""
     isr = change.previous_isr
-    return f"from outside the ISR ({numbered('broker', isr)})" if isr else "while the ISR was empty"
+    if not isr:
+        return "while the ISR was empty"
+    return f"from outside the ISR, which was {numbered('broker', isr)}{' alone' if len(isr) == 1 else ''}"
 
 
 def _eligible(change: LeaderChange) -> str:

@@ -16,10 +16,13 @@ from rules.words import numbered
     severity=Severity.MEDIUM,
     needs=(MetadataChange, ConfigChange),
     law="MinIsrRecoveryQuorum",
-    message="The ISR and the eligible leader replicas (ELR) are both empty in epoch {epoch}, so nobody leads. {recovery:.} "
-    "{wanted:.}",
+    message="The partition is offline in epoch {epoch}: its ISR and its eligible leader replicas (ELR) are empty, so nobody "
+    "may lead. {recovery:.} {wanted:.}",
     implied_by=("BUG001",),
-    bearing=Bearing(calls_for="Start the assigned brokers first. The longest log of the newest epoch loses least."),
+    bearing=Bearing(
+        calls_for="Before the last known leader starts, copy and compare the logs of all assigned brokers. The log with the"
+        " newest epoch, or the longest of these, loses least."
+    ),
 )
 def recovery_quorum_too_small(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Too few replicas are known from which a partition could be recovered.
@@ -85,16 +88,16 @@ def _violation(last: PartitionState, known: tuple[int, ...], needed: int | None)
     wanted = "at least one broker is needed"
     if needed is not None:
         brokers = "broker" if needed == 1 else "brokers"
-        wanted = f"min.insync.replicas is {needed}: each committed record was on at least {needed} {brokers}"
-        wanted += f"; {numbered('broker', known)} may lack some" if known else ""
+        lacking = f"{numbered('broker', known)} may lack committed records that another broker has; " if known else ""
+        wanted = f"{lacking}min.insync.replicas is {needed}: each committed record was on at least {needed} {brokers}"
     return Violation(
         brokers=known,
         facts={
             "epoch": last.epoch,
             "known": known,
-            "recovery": f"the controller can recover the partition from {numbered('broker', known)} only"
+            "recovery": f"the controller may elect {numbered('broker', known)} only"
             if known
-            else "the controller knows no broker to recover the partition from",
+            else "the controller knows no broker that it may elect",
             "wanted": wanted,
             "needed": needed,
             "assigned": last.replicas,

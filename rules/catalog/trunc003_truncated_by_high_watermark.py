@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, BrokerEvent, EpochEntry
-from rules.evidence import AskedFollower, Cut, LogCut, PartitionEvidence, Replica, RuleAnswer, differ
-from rules.evidence.due_cut import cuts_by_high_watermark
+from rules.evidence import AskedFollower, LogCut, PartitionEvidence, RuleAnswer, differ
+from rules.evidence.due_cut import CutByHighWatermark, cuts_by_high_watermark
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.protocol.truncation import Truncation
 from rules.rule import rule
@@ -17,16 +17,16 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BrokerEvent, BatchHeader, EpochEntry),
     law="TruncationJustified",
-    message="When broker {broker} began to follow, its own high watermark decided where to truncate. So it {did} {offsets}. "
-    "{instead:.}",
+    message="When broker {broker} began to follow, its own high watermark decided where to truncate. So it {did} {offsets}"
+    "{consequence}. {instead:.}",
     implied_by=("CONF001",),
 )
 def truncated_by_high_watermark(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """By its high watermark a follower cut or kept what epochs would not.
 
     A high watermark lags behind what is committed by one round of fetching. A cut that removed nothing, and the first
-    contact of an empty log (`due to local high watermark 0`), are lawful. What lies below the leader's log start by now
-    was deleted there too. Where the record format carries no epochs, they are reconstructed.
+    contact of an empty log (`due to local high watermark 0`), are lawful. What lies below the leader's log start was
+    deleted there too. Where the record format carries no epochs, they are reconstructed.
 
     Proves
     ------
@@ -82,27 +82,32 @@ def _by_reconstruction(
     evidence: PartitionEvidence, done: AskedFollower, answer: RuleAnswer, offsets: tuple[int, int]
 ) -> Violation:
     cut, exchanges = answer.least > done.offset, answer.truncation.exchanges
+    apart = differ(evidence.differences, {done.broker, done.leader}, offsets)
+    parted = f", and broker {done.leader} holds different records there" if apart else ""
     return Violation(
-        brokers=(done.broker,),
-        start_offset=offsets[0],
-        end_offset=offsets[1],
+        brokers=(done.broker,), start_offset=offsets[0], end_offset=offsets[1],
         confidence="certain" if done.epoch_told else "likely",
-        severity=None if cut or differ(evidence.differences, {done.broker, done.leader}, offsets) else Severity.LOW,
+        severity=None if cut or apart else Severity.LOW,
         facts={
-            "broker": done.broker,
-            "leader": done.leader,
-            "epoch": done.epoch,
+            "broker": done.broker, "leader": done.leader, "epoch": done.epoch,
             "did": "removed" if cut else "kept",
-            "asked_epoch": exchanges[0].asked_epoch if exchanges else None,
-            "answered": answer.words,
+            "consequence": _gone(evidence, done.broker, offsets[0]) if cut else parted,
+            "asked_epoch": exchanges[0].asked_epoch if exchanges else None, "answered": answer.words,
             "instead": f"{_instead((done.broker, done.leader), answer.words if exchanges else '', cut=cut)}; these records"
             " carry no leader epochs: the audit derived them from who led when",
         },
-        exhibits=(
-            Exhibit(span=done.moment.span, role="the cut" if cut else "the log that was not cut"),
-            *((Exhibit(span=done.decision.span, role="what decided it"),) if done.decision else ()),
-        ),
+        exhibits=_shown(Exhibit(span=done.moment.span, role="the cut" if cut else "the log that was not cut"), done.decision),
     )
+
+
+def _shown(done: Exhibit, decision: LogCut | None) -> tuple[Exhibit, ...]:
+    return (done, Exhibit(span=decision.span, role="what decided it")) if decision else (done,)
+
+
+def _gone(evidence: PartitionEvidence, broker: int, start: int) -> str:
+    """Whether to this day its log has nothing from there on."""
+    held = [r for r in evidence.current if r.broker == broker]
+    return ", and lacks them now" if held and all(r.end_known and r.log_end_offset <= start for r in held) else ""
 
 
 def _instead(brokers: tuple[int, int], answered: str, *, cut: bool) -> str:
@@ -123,28 +128,23 @@ def _written(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
             missing = "its log end before the cut, and both logs to their ends with their epochs"
             yield Undecided(reason=reason, missing=missing, brokers=(cut.broker,), blocking=False)
         elif due is not None and due.offset > (first := max(cut.offset, leader.log_start_offset)):
-            yield _violation(cut, done.decision, leader, due, first)
+            yield _violation(evidence, done, leader.broker, due, first)
 
 
-def _violation(cut: Cut, decision: LogCut, leader: Replica, due: Truncation, first: int) -> Violation:
-    exchange = due.exchanges[-1] if due.exchanges else None
+def _violation(
+    evidence: PartitionEvidence, done: CutByHighWatermark, leader: int, due: Truncation, first: int
+) -> Violation:
+    cut, exchange = done.cut, due.exchanges[-1] if due.exchanges else None
     answered = f"epoch {exchange.answered_epoch} ends at {exchange.answered_offset}" if exchange else ""
     return Violation(
-        brokers=(cut.broker,),
-        start_offset=first,
-        end_offset=due.offset,
+        brokers=(cut.broker,), start_offset=first, end_offset=due.offset,
         facts={
-            "broker": cut.broker,
-            "leader": leader.broker,
-            "high_watermark": cut.high_watermark,
+            "broker": cut.broker, "leader": leader, "high_watermark": cut.high_watermark,
             "did": "removed",
-            "asked_epoch": exchange.asked_epoch if exchange else None,
-            "answered": answered or "nothing",
-            "instead": _instead((cut.broker, leader.broker), answered, cut=True),
+            "consequence": _gone(evidence, cut.broker, first),
+            "asked_epoch": exchange.asked_epoch if exchange else None, "answered": answered or "nothing",
+            "instead": _instead((cut.broker, leader), answered, cut=True),
             "answered_offset": exchange.answered_offset if exchange else None,
         },
-        exhibits=(
-            Exhibit(span=cut.moment.span, role="the cut"),
-            Exhibit(span=decision.span, role="what decided it"),
-        ),
+        exhibits=_shown(Exhibit(span=cut.moment.span, role="the cut"), done.decision),
     )

@@ -71,19 +71,20 @@ def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
 
 
 def _by_watermark(ignorant: Replica, follower: Replica) -> Undecided:
-    """No epoch decides where one of the two knows none: why it does not, and what would tell."""
+    """No epoch decides where one of the two knows none: what does instead, and what would tell whether it is right."""
     whose = f"broker {ignorant.broker}"
     if ignorant.log_end_offset <= ignorant.log_start_offset:
         cause, missing = f"{whose}'s log, which would lead, is empty", f"{whose}'s disk as it was"
     elif ignorant.last_epoch < 0:
         cause = f"{whose}'s records carry no leader epochs, as in message formats 0 and 1"
-        missing = "a copy with records of message format 2 (since 0.11), if there is one"
+        missing = "answers to producers or consumers (request logs at DEBUG), which tell what was committed"
     else:
         cause = f"{whose}'s leader-epoch-checkpoint holds no epoch, though its records do"
         missing = f"{whose}'s leader-epoch-checkpoint"
+    known = f" ({follower.high_watermark.offset} on its disk)" if follower.high_watermark else ""
     reason = (
-        f"how far broker {follower.broker} truncates its log when it follows is not known. {capital(cause)}. Without"
-        " epochs a follower truncates to its own high watermark"
+        f"broker {follower.broker} will truncate its log to its own high watermark{known} when it follows. {capital(cause)}."
+        " So whether that is right cannot be checked"
     )
     return Undecided(reason=reason, missing=missing, brokers=(follower.broker,), blocking=False)
 

@@ -43,7 +43,8 @@ def _lacked(evidence: PartitionEvidence, change: LeaderChange) -> Lacked:
     if opening is None or opening.offset is None or furthest is None:
         return Lacked(known="nothing told", words="nothing tells what it lacked")
     if furthest.offset > opening.offset:
-        words = f"it lacked {offsets_told(opening.offset, furthest.offset)}, which were written"
+        were = "was" if furthest.offset == opening.offset + 1 else "were"
+        words = f"it lacked {offsets_told(opening.offset, furthest.offset)}, which {were} written"
         return Lacked(known="written records", words=words)
     untold = _untold_of_roles(evidence, change) or _untold_of_its_log(evidence, change, before, furthest)
     if untold is not None:

@@ -39,7 +39,7 @@ def unbounded(lacking: Iterable[Missing], side: str, *, created_again: bool) -> 
     for (leader, kind), epochs in found.items():
         whose = "a leader" if leader is None else f"broker {leader}"
         marks = f"{whose}'s high watermarks in {_named(sorted(epochs))}"
-        reason = f"{marks} could not be checked for being too {_WRONG[side]}"
+        reason = f"the evidence here does not tell whether {marks} were too {_WRONG[side]}"
         yield reason, f"{kind}{by_id if created_again else ''}"
 
 
@@ -94,10 +94,10 @@ def _no_opening(lead: ServedLead) -> Missing:
 def _no_fetch(lead: ServedLead) -> Missing:
     """A log that is there and tells of no fetch is not the same as no log."""
     when = _named(lead.epochs)
-    kind, why = f"broker {lead.leader}'s request log at DEBUG", ""
+    kind, why = f"broker {lead.leader}'s request log (level DEBUG)", ""
     if lead.logged:
         kind, why = f"fetches from broker {lead.leader}", ", of which its request log here tells nothing"
     elif lead.traced:
         why = " with the fetches of that time"
     evidence = f"{kind} in {when}{why}"
-    return _lacking(lead, f"{kind}{why or ', from that time'}", evidence, "every high watermark of the term")
+    return _lacking(lead, f"{kind}{why or ' of that time'}", evidence, "every high watermark of the term")

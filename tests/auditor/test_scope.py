@@ -130,5 +130,5 @@ def test_watermarks_of_checkpoints_that_were_not_copied_are_not_said_to_be_compa
     for checkpoint in dump.rglob("replication-offset-checkpoint"):
         checkpoint.unlink()
     told = _all_words(audited(dump))
-    assert "no checkpoint here tells the high watermark that brokers 1, 2 and 3 wrote at shutdown" in told
-    assert "nothing here confirms the high watermark" not in told
+    assert "no checkpoint here tells the high watermark that brokers 1, 2 and 3 saved at shutdown" in told
+    assert "Nothing here confirms" not in told

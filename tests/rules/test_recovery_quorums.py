@@ -45,9 +45,9 @@ def test_one_last_known_leader_is_fewer_than_hold_each_record(tmp_path: Path) ->
     (finding,) = found(dump(tmp_path))
     assert (finding.brokers, finding.severity, finding.partition) == ((1,), Severity.MEDIUM, 0)
     assert finding.message == (
-        "The ISR and the eligible leader replicas (ELR) are both empty in epoch 1, so nobody leads. The controller can"
-        " recover the partition from broker 1 only. min.insync.replicas is 2: each committed record was on at least 2"
-        " brokers. Broker 1 may lack some."
+        "The partition is offline in epoch 1: its ISR and its eligible leader replicas (ELR) are empty, so nobody may"
+        " lead. The controller may elect broker 1 only. Broker 1 may lack committed records that another broker has."
+        " min.insync.replicas is 2: each committed record was on at least 2 brokers."
     )
     (exhibit,) = finding.exhibits
     assert "__cluster_metadata-0" in exhibit.span.source
@@ -55,7 +55,7 @@ def test_one_last_known_leader_is_fewer_than_hold_each_record(tmp_path: Path) ->
 
 def test_nobody_to_recover_from_needs_no_setting(tmp_path: Path) -> None:
     (finding,) = found(dump(tmp_path, known=(), least=None))
-    knows = "The controller knows no broker to recover the partition from."
+    knows = "The controller knows no broker that it may elect."
     assert finding.message.endswith(f"{knows} At least one broker is needed.")
 
 

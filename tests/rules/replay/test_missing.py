@@ -50,20 +50,16 @@ def test_the_broker_the_epoch_and_what_is_lacking_are_named(
     rule: str, kept: Callable[[PartitionEvidence], PartitionEvidence], lacking: str
 ) -> None:
     said = asked(rule, kept(read_sketch(PASSED_OVER).evidence))
-    of_it = [each.missing for each in said if each.reason.startswith("broker 2's high watermarks in epoch 1 ")]
+    of_it = [each.missing for each in said if "broker 2's high watermarks in epoch 1 " in each.reason]
     assert any(missing.startswith(f"broker 2's {lacking}") for missing in of_it)
-    assert all(each.reason.startswith("broker 2's high watermarks in epoch") for each in said)
+    assert all("broker 2's high watermarks in epoch" in each.reason for each in said)
 
 
 def test_a_broker_is_asked_once_for_all_its_epochs() -> None:
     lacking = [Missing(leader=1, kind="its log", evidence="", leaves_open="", epochs=(e,)) for e in range(9)]
     said = list(unbounded(lacking, "above", created_again=False))
-    assert said == [
-        (
-            "broker 1's high watermarks in epochs 0, 1, 2, 3, 4 and 4 more could not be checked for being too high",
-            "its log",
-        )
-    ]
+    marks = "broker 1's high watermarks in epochs 0, 1, 2, 3, 4 and 4 more"
+    assert said == [(f"the evidence here does not tell whether {marks} were too high", "its log")]
 
 
 def test_of_a_topic_that_was_created_again_lines_are_asked_for_that_name_its_id() -> None:

@@ -98,7 +98,7 @@ def test_a_missing_request_log_is_named_and_leaves_the_high_side_open() -> None:
     kinds = ("fetched", "produced", "trace-begins")
     found = without(evidence, [m for m in evidence.moments if not (m.kind in kinds and m.witness == 2)])
     named = [missing.evidence for missing in found.missing]
-    assert any("broker 2's request log at DEBUG" in evidence for evidence in named)
+    assert any("broker 2's request log (level DEBUG)" in evidence for evidence in named)
     assert all(told.standing == "inside" for told in found.told if told.observed is not None)
 
 
@@ -107,7 +107,7 @@ def test_a_request_log_that_tells_of_no_fetch_is_not_called_missing() -> None:
     found = without(evidence, [m for m in evidence.moments if not (m.kind == "fetched" and m.witness == 2)])
     named = [missing.evidence for missing in found.missing]
     assert any("of which its request log here tells nothing" in evidence for evidence in named)
-    assert not any("broker 2's request log at DEBUG" in evidence for evidence in named)
+    assert not any("broker 2's request log (level DEBUG)" in evidence for evidence in named)
 
 
 def test_a_missing_broker_widens_and_never_contradicts() -> None:
