@@ -112,7 +112,7 @@ def test_whoever_led_last_by_the_logs_is_starred() -> None:
 def test_what_this_level_does_not_ask_is_one_line() -> None:
     said = " ".join(" ".join(lines_of(report_on(SAMPLES / "clean_mixed"))).split())
     keys = "whether every key is in its right partition (PLACE001)"
-    assert f"NOT SEEN Checked only with --level deep: {keys}, whether every record can be decoded (SEG007)." in said
+    assert f"NOT SEEN Not checked without --level deep: {keys}, whether every record can be decoded (SEG007)." in said
 
 
 def test_the_counterfactual_table_names_every_protocol_and_fits_80_columns() -> None:

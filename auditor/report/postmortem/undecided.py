@@ -55,7 +55,7 @@ def _unasked(report: AuditReport) -> Iterator[str]:
     rules = sorted({p.rule for p in report.coverage.undecided if p.asked_at_level is not None})
     levels = sorted({p.asked_at_level for p in report.coverage.undecided if p.asked_at_level is not None})
     if rules:
-        yield f"- Checked only with --level {' or '.join(levels)}: {', '.join(rules)}."
+        yield f"- Not checked without --level {' or '.join(levels)}: {', '.join(rules)}."
 
 
 def _of_losses(report: AuditReport) -> Iterator[str]:

@@ -152,5 +152,5 @@ def _deeper(coverage: Coverage) -> Iterator[Unseen]:
             unasked.setdefault(point.asked_at_level, {}).setdefault(point.rule, set()).add(point.reason)
     for level, rules in sorted(unasked.items()):
         asked = (f"{next(iter(what))} ({rule})" if len(what) == 1 else rule for rule, what in sorted(rules.items()))
-        words = f"Checked only with --level {level}: {', '.join(asked)}."
+        words = f"Not checked without --level {level}: {', '.join(asked)}."
         yield Unseen(kind="deeper", words=words, blocking=False, rules=tuple(sorted(rules)))
