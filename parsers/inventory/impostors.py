@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Final
 
 from msgspec.structs import replace
 
+from parsers.files import FileFault, locate, read_head
 from parsers.inventory.file_names import IN_REPLICAS, LOG_DIR_MARKS, is_archive
 from parsers.inventory.tree_walk import Folder, FolderEntry, Impostor
+from parsers.inventory.unnamed_kinds import HEAD, begins_segment
 from parsers.provenance import FileKind, Origin, Source
 from parsers.refusal import refuse
 from parsers.tables import Refusal
@@ -18,6 +22,8 @@ _MISSED: Final[tuple[FileKind, ...]] = ("segment", "leader-epoch-checkpoint")
 
 UNPACKED: Final = "files as brokers left them, unpacked"
 _SEGMENT_ENDS: Final = (".log", ".log.swap")
+_SEGMENT_BEGINS: Final = re.compile(r"\d{20}\.log\b")
+"""A name that somebody lengthened."""
 
 
 def split_impostors(
@@ -39,13 +45,23 @@ def split_impostors(
     return missed, refused
 
 
-def misnamed_segments(files: Iterable[Source]) -> Iterator[Refusal]:
-    """Files of a replica's directory that end as segments do and that no broker would load: their bytes go unread."""
+def misnamed_segments(root: Path, files: Iterable[Source]) -> Iterator[Refusal]:
+    """Files of a replica's directory named or begun as segments that no broker would load: their bytes go unread."""
     for file in files:
         name = file.origin.source.rpartition("/")[2]
-        if file.kind == "unknown" and name.lower().endswith(_SEGMENT_ENDS):
+        if file.kind == "unknown" and not is_archive(name) and _was_segment(root, file, name.lower()):
             expected = "a segment named by its base offset: 20 digits, at most 9223372036854775807"
             yield refuse(file.origin, "malformed", 0, file.size, expected=expected, found=name)
+
+
+def _was_segment(root: Path, file: Source, name: str) -> bool:
+    if name.endswith(_SEGMENT_ENDS):
+        return True
+    if not file.size or _SEGMENT_BEGINS.match(name):
+        return file.size > 0
+    place = locate(root, file.origin.source)
+    head = place if isinstance(place, FileFault) else read_head(place, HEAD)
+    return isinstance(head, bytes) and begins_segment(head)
 
 
 def packed_files(files: Iterable[Source]) -> Iterator[Refusal]:

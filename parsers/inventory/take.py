@@ -90,7 +90,7 @@ def _sources(
         sources += listed
         refused += [*impostors, *packed_files(listed)]
         if in_replica:
-            refused += misnamed_segments(listed)
+            refused += misnamed_segments(root, listed)
         if not in_replica and any(file.kind == "segment" for file in listed):
             refused.append(_refuse_homeless(path, owner, root_name))
     return sources, refused

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from struct import Struct
 from typing import Final
 
 from parsers.files import is_wide_text
@@ -40,10 +41,38 @@ _SHELL: Final = re.compile(rb"WatchedEvent state:|\[zk: ")
 _ZNODE_LINE: Final = re.compile(rb"\S{0,64}\s?.{0,64}/(?:brokers/topics|config/topics|config/brokers)/[\w.\-<>]{1,249}")
 _ZNODE_CONTENT: Final = re.compile(rb"\s*\{.{0,4000}\"version\"")
 
+_ENTRY: Final = Struct(">qiibB")
+"""Offset, length, checksum or leader epoch, magic, and of magic 0 and 1 the attributes."""
+_INT32: Final = Struct(">i")
+_KEY_AT: Final = {0: 18, 1: 26}
+"""Where an entry of magic 0 or 1 tells the length of its key."""
+_BATCH_BYTES: Final = 61
+
 
 def begins_dump_text(head: bytes) -> bool:
     """Whether a file that begins so is what kafka-dump-log printed."""
     return head.removeprefix(_BYTE_ORDER_MARK).startswith(_DUMP_TEXT)
+
+
+def begins_segment(head: bytes) -> bool:
+    """Whether a file begins with an entry of a log, by the fields of its header; its checksum may be wrong."""
+    if len(head) < _ENTRY.size:
+        return False
+    offset, length, _, magic, attributes = _ENTRY.unpack_from(head)
+    if magic == 2:
+        return offset >= 0 and length + 12 >= _BATCH_BYTES and len(head) >= _BATCH_BYTES and head[21] == 0
+    return offset >= 0 and magic in _KEY_AT and attributes < 16 and _filled(head, _KEY_AT[magic], length + 12)
+
+
+def _filled(head: bytes, key_at: int, end: int) -> bool:
+    """Whether a key, and the value behind it, end where the entry does."""
+    at = key_at
+    for _ in ("key", "value"):
+        if at > len(head) - _INT32.size:
+            return False
+        (length,) = _INT32.unpack_from(head, at)
+        at += _INT32.size + max(length, 0)
+    return at == end
 
 
 def kind_by_place(path: str) -> FileKind:

@@ -10,6 +10,8 @@ import pytest
 from parsers.files import read_source
 from parsers.inventory import take_inventory
 from parsers.writers.checkpoints import write_meta_properties
+from parsers.writers.segments import Record, batch_bytes, legacy_bytes
+from tests.parsers.segment_logs import SAMPLES
 
 
 def put(root: Path, path: str, content: bytes = b"") -> None:
@@ -57,6 +59,36 @@ def test_a_segment_named_by_no_base_offset_is_refused_by_name(tmp_path: Path, na
     (refusal,) = take_inventory(tmp_path).refusals
     assert (refusal.kind, refusal.topic, refusal.partition) == ("malformed", "t", 0)
     assert (refusal.found, refusal.span_end) == (name, 7)
+
+
+@pytest.mark.parametrize("name", ["00000000000000000000.log.bak", "00000000000000000007.log~", "saved", "notes.txt"])
+@pytest.mark.parametrize(
+    "entry",
+    [
+        batch_bytes(base_offset=7, records=[Record(value=b"v" * 5000)]),
+        legacy_bytes(magic=0, offset=7, key=b"k", value=b"v" * 5000),
+        legacy_bytes(magic=1, offset=7, value=None),
+    ],
+)
+def test_a_file_that_begins_as_a_log_does_is_refused_whatever_its_name_is(
+    tmp_path: Path, name: str, entry: bytes
+) -> None:
+    put_log_dir(tmp_path, "d")
+    put(tmp_path, f"d/t-0/{name}", entry)
+    (refusal,) = take_inventory(tmp_path).refusals
+    assert (refusal.kind, refusal.found, refusal.span_end) == ("malformed", name, len(entry))
+
+
+def test_no_other_file_of_a_replica_begins_as_a_log_does(tmp_path: Path) -> None:
+    """Every other file of the recordings, and texts of people, each under a name that says nothing."""
+    put_log_dir(tmp_path, "d")
+    held = (file for file in SAMPLES.glob("*/dump/**/data/*-*/*") if file.is_file())
+    others = [file for file in held if ".log" not in file.suffixes and ".checkpoint" not in file.suffixes]
+    heads = {file.read_bytes()[:4096] for file in others} | {b"moved away\n" * 9, bytes(4096), b"{}"}
+    assert len(heads) > 100
+    for number, head in enumerate(sorted(heads)):
+        put(tmp_path, f"d/t-0/saved-{number}", head)
+    assert take_inventory(tmp_path).refusals == ()
 
 
 def test_a_directory_numbered_in_other_digits_is_no_partition(tmp_path: Path) -> None:
