@@ -105,9 +105,17 @@ def policy_document(outcome: PolicyOutcome | None) -> Mapping[str, object] | Non
         "silenced": [_line(line) for line in outcome.silenced],
         "expired": [_line(line) for line in outcome.expired],
         "unmatched": [_line(line) for line in outcome.unmatched],
+        "foreign": _foreign(outcome),
         "known": list(outcome.known),
         "gone": outcome.gone,
     }
+
+
+def _foreign(outcome: PolicyOutcome) -> Mapping[str, object] | None:
+    if not outcome.foreign:
+        return None
+    of, own = map(list, outcome.foreign)
+    return {"baseline": of, "dump": own}
 
 
 def _line(line: SilencedLine) -> Mapping[str, object]:

@@ -248,10 +248,12 @@ def test_a_baseline_of_another_cluster_makes_nothing_known(dump: Path, tmp_path:
     baseline = tmp_path / "baseline.json"
     own = next(iter({replica["clusterId"] for replica in kept["replicas"]}))  # type: ignore[attr-defined]
     baseline.write_text(json.dumps(kept))
-    assert audited(dump, baseline=str(baseline)).exit_code == 0
+    same = audited(dump, baseline=str(baseline))
+    assert (same.exit_code, told(same)["foreign"]) == (0, None)
     baseline.write_text(json.dumps(kept).replace(own, "ZmFyIGF3YXkgZnJvbSBoZQ"))
     report = audited(dump, baseline=str(baseline))
-    assert report.exit_code == 1
+    assert (report.exit_code, told(report)["known"]) == (1, [])
+    assert told(report)["foreign"] == {"baseline": ["ZmFyIGF3YXkgZnJvbSBoZQ"], "dump": [own]}
     assert f"it is of cluster ZmFyIGF3YXkgZnJvbSBoZQ, and this dump is of cluster {own}" in " ".join(
         terminal.render(report).split()
     )
