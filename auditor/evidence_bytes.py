@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 import struct
 from collections.abc import Iterator
 from typing import Final
 
+from auditor.report.moments import moment
 from parsers.inventory.file_names import parse_file_name
 from parsers.provenance import FileKind, Origin
 from parsers.records import decode_entry, header_of
@@ -16,8 +16,6 @@ HEADER_BYTES: Final = 61
 LEGACY_HEADER_BYTES: Final = 18
 LEGACY_MAGICS: Final = (0, 1)
 BATCHES_SHOWN: Final = 8
-LAST_MOMENT: Final = 253_402_300_800_000
-"""Milliseconds up to the end of the year 9999."""
 _LENGTH: Final = struct.Struct(">i")
 _BATCHES: Final[tuple[FileKind, ...]] = ("segment", "kraft-snapshot")
 _NUMBERS: Final[tuple[FileKind, ...]] = ("offset-index", "time-index", "transaction-index", "producer-snapshot")
@@ -121,6 +119,5 @@ def _hex(start: int, data: bytes) -> Iterator[str]:
 
 
 def _time(milliseconds: int) -> str:
-    if not 0 <= milliseconds < LAST_MOMENT:
-        return "at no known time"
-    return dt.datetime.fromtimestamp(milliseconds / 1000, dt.UTC).isoformat(timespec="milliseconds")
+    told = moment(milliseconds)
+    return f"{told} UTC" if told else "at no known time"

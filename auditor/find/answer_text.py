@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 
-from auditor.evidence_bytes import LAST_MOMENT
 from auditor.find.lookup import ReplicaLookup
+from auditor.report.moments import moment
 from auditor.report.plain import plain
 from rules.finding import offsets_told
 
@@ -47,7 +46,5 @@ def _answer(answer: ReplicaLookup, *, explain: bool) -> Iterator[str]:
 
 
 def _time(milliseconds: int) -> str:
-    if not 0 <= milliseconds < LAST_MOMENT:
-        return "none"
-    text = datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")
-    return f"{milliseconds} ({text})"
+    told = moment(milliseconds)
+    return f"{milliseconds} ({told} UTC)" if told else "none"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from auditor.report.alike import blurred
-from auditor.report.bill import moment
 from auditor.report.model import Availability, Condition, Exposure, PlacedAvailability, Safeguard, StateRow
+from auditor.report.moments import moment
 from rules.finding import offsets_told
 from rules.words import counted
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -17,6 +16,7 @@ from auditor.report.model import (
     Portion,
     amount_lost,
 )
+from auditor.report.moments import moment
 from auditor.report.sheet import size
 from auditor.report.worths import PERHAPS, WORTHS, held_by_none, span, worths_counted, worths_placed
 from rules.finding import capital, offsets_told
@@ -25,8 +25,6 @@ from rules.words import counted, it_or_them, numbered, quoted
 NO_DISK: Final = "No disk in this dump could hold a copy."
 NAMED: Final = 8
 """Producers, clients, readers, groups or keys named in one line; the rest is counted."""
-LAST_MOMENT: Final = 253_402_300_800_000
-"""Milliseconds up to the end of the year 9999."""
 
 
 def sentence(loss: Loss, place: str = "") -> str:
@@ -239,11 +237,3 @@ def _named(words: Sequence[str], count: int | None = None) -> str:
     total = len(words) if count is None else count
     rest = total - min(len(words), NAMED)
     return ", ".join(words[:NAMED]) + (f" and {rest} more" if rest else "")
-
-
-def moment(milliseconds: int | None) -> str:
-    """A time as text, empty where none is told or none that a calendar knows."""
-    if milliseconds is None or not 0 <= milliseconds < LAST_MOMENT:
-        return ""
-    told = dt.datetime.fromtimestamp(milliseconds / 1000, dt.UTC)
-    return told.strftime("%Y-%m-%d %H:%M:%S.") + f"{milliseconds % 1000:03d}"

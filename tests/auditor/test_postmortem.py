@@ -15,9 +15,9 @@ from lost_records import unclean
 
 from auditor.audit import audit
 from auditor.config import AuditConfig
-from auditor.report.bill import moment
 from auditor.report.markdown import code, text
 from auditor.report.model import AuditReport, GroupAtRisk, Loss, LostReader, RefusalLine
+from auditor.report.moments import moment
 from auditor.report.postmortem.document import render
 from parsers.provenance import Span
 from parsers.tables import from_arrow, to_arrow

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from auditor.report.bill import moment
 from auditor.report.html.scale import Scale
 from auditor.report.html.shapes import Box, Label, Polyline, Shape, room_for
 from auditor.report.model import Loss
+from auditor.report.moments import moment
 from auditor.report.sheet import between
 from rules.finding import offsets_told
 from rules.timeline.values import DrawnEvent, DrawnPoint, DrawnReplica

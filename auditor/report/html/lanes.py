@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from auditor.report.bill import moment, sentence
+from auditor.report.bill import sentence
 from auditor.report.html.marks import Mark, marks_of
 from auditor.report.html.replica_lanes import BAR, facts, log, watermark
 from auditor.report.html.scale import Scale, scale_through
 from auditor.report.html.shapes import HUES, LEFT, RIGHT, WIDTH, Box, Label, Picture, Polyline, Shape, room_for
 from auditor.report.html.told_partitions import ToldPartition
 from auditor.report.model import Loss, ReplicaVerdict, Survivor
+from auditor.report.moments import moment
 from rules.finding import Bearings, offsets_told
 from rules.timeline.values import DrawnEvent
 from rules.words import counted

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
-from auditor.report.bill import moment
 from auditor.report.html.courses import HEIGHT, Address, Panel, course, extent
 from auditor.report.html.scale import Scale, scale_through
 from auditor.report.html.shapes import HUES, LEFT, RIGHT, WIDTH, Box, Label, Picture, Polyline, Shape, room_for
 from auditor.report.model import Loss
+from auditor.report.moments import moment
 from rules.timeline.values import DrawnEvent, DrawnHistory, DrawnReign
 
 HEAD: Final = 20.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from auditor.report import availability
-from auditor.report.bill import details, moment, sentence
+from auditor.report.bill import details, sentence
 from auditor.report.html.courses import Address
 from auditor.report.html.lanes import lanes
 from auditor.report.html.over_time import over_time
@@ -15,6 +15,7 @@ from auditor.report.html.protocols import side_by_side
 from auditor.report.html.shapes import Picture
 from auditor.report.html.told_partitions import DRAWN, TABLES_SHOWN, ToldPartition, gravest_first, told_partitions
 from auditor.report.model import AuditReport, Counterfactual, PlacedHistory, Survivor
+from auditor.report.moments import moment
 from auditor.report.named_places import named_places
 from auditor.report.policy_outcome import spared
 from auditor.report.sheet import between

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from auditor.report.bill import answered, details, moment, who_led
+from auditor.report.bill import answered, details, who_led
 from auditor.report.markdown import text
 from auditor.report.model import AuditReport, Loss, PlacedHistory
+from auditor.report.moments import moment
 from auditor.report.named_places import told_places
 from auditor.report.postmortem.parts import billed, capped, place, places, shortened
 from auditor.report.summary.folded_findings import folded

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from auditor.report.bill import moment
 from auditor.report.markdown import code, text
 from auditor.report.model import AuditReport, ClockOffset, Milestone, PlacedHistory
+from auditor.report.moments import moment
 from auditor.report.postmortem.parts import SHOWN, capped, place, places, shortened
 
 COURSES_SHOWN: Final = 3

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from auditor.report.bill import moment
 from auditor.report.model import AuditReport, Coverage
+from auditor.report.moments import moment
 from auditor.report.sheet import COLUMNS, Sheet
 from auditor.report.summary import summary
 from auditor.report.terminal.availability_lines import availability_lines
