@@ -96,8 +96,8 @@ def test_files_are_one_line_each_and_whole() -> None:
 def test_what_is_said_of_several_brokers_is_said_once() -> None:
     told = text([advice_on("unclean_4x")])
     assert (
-        "GO Restarting or electing broker 1, 2 or 3 cuts nothing and loses nothing more. No replica here has acknowledged"
-        " records that another one lacks." in " ".join(told.split())
+        "GO Restarting or electing broker 1, 2 or 3 cuts nothing and loses nothing more. No replica here has"
+        " acknowledged records that another one lacks." in " ".join(told.split())
     )
     apart = " ".join(text([advice_on("bit_rot_payload")]).split())
     assert "GO Restarting broker 1 or 2 cuts nothing from its log" in apart
