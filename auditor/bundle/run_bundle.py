@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import tarfile
 import tempfile
@@ -22,10 +23,12 @@ from auditor.bundle.masking import new_mask
 from auditor.bundle.wanted import BundleRequest, wanted
 from auditor.config import AuditConfig, ConfigError
 from auditor.dumps import DumpParts, gather
+from auditor.engines.plan.selection import Selection
 from auditor.exit_codes import ExitCode
 from auditor.outlet import require_place
 from auditor.progress_bar import watched
 from auditor.report.model import AuditReport
+from auditor.report.named_places import named_places
 from auditor.report.plain import plain
 from auditor.report.sheet import size
 from auditor.stopping import listen
@@ -33,6 +36,8 @@ from auditor.streams import say
 from auditor.version import tool_version
 from auditor.whole_files import whole_draft
 from parsers.files import found_at
+from parsers.inventory import Inventory
+from rules.evidence import METADATA_TOPIC
 from rules.finding import Finding
 from rules.words import counted
 
@@ -48,6 +53,20 @@ MEANING: Final = (
     "other partitions alone, and requests for these, unless the findings need these lines. Names of "
     "topics, hosts and brokers, offsets, epochs and times stand as they were."
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """The partitions whose replicas are in the bundle, and of how many in the dump."""
+
+    partitions: tuple[tuple[str, int], ...]
+    of: int
+
+    @property
+    def options(self) -> str:
+        """By which an audit speaks of these partitions."""
+        topics, numbers = (sorted(set(own)) for own in zip(*self.partitions, strict=True))
+        return _options(Selection(topics=tuple(topics), partitions=tuple(numbers)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,11 +102,13 @@ def run_bundle(request: BundleRequest, config: AuditConfig) -> int:
                 shutil.rmtree(home)
                 home.mkdir(mode=0o700)
                 taken, proof = _tried(Places(asked=asked, lines=None))
-            (home / MANIFEST).write_text(_manifest(taken, proof), encoding="utf-8")
+            held = _held(asked, inventory)
+            (home / MANIFEST).write_text(_manifest(taken, proof, held), encoding="utf-8")
             _pack(home, request.target, replace=config.force)
         finally:
             shutil.rmtree(home, ignore_errors=True)
-    say("".join(f"{plain(line)}\n" for line in _told(request.target, taken, proof)))
+    lines_told = _told(request.target, taken, proof, held, config.selection)
+    say("".join(f"{plain(line)}\n" for line in lines_told))
     return int(ExitCode.UNKNOWN if proof.lost else ExitCode.CLEAN)
 
 
@@ -120,6 +141,18 @@ def _all_of(places: frozenset[Place], report: AuditReport) -> frozenset[Place]:
     )
 
 
+def _held(asked: frozenset[Place], inventory: Inventory) -> Held:
+    """Metadata logs are in every bundle, and no partition that anybody asks about."""
+    here = (replica.origin for replica in inventory.replicas if replica.origin.topic != METADATA_TOPIC)
+    every = {(origin.topic, origin.partition) for origin in here}
+    named = ((topic, number) for topic, number in asked & every if topic is not None and number is not None)
+    return Held(partitions=tuple(sorted(named)), of=len(every))
+
+
+def _options(selection: Selection) -> str:
+    return "".join(f" --{name.replace('_', '-')} {shlex.quote(value)}" for name, value in selection.given())
+
+
 def _proof(again: AuditReport, report: AuditReport, chosen: Sequence[Finding]) -> Proof:
     """By fingerprints, as reports are compared."""
     found = {f.fingerprint for f in again.findings if f.verdict == "violated"}
@@ -131,11 +164,13 @@ def _proof(again: AuditReport, report: AuditReport, chosen: Sequence[Finding]) -
     )
 
 
-def _manifest(taken: Sequence[BundledFile], proof: Proof) -> str:
+def _manifest(taken: Sequence[BundledFile], proof: Proof, held: Held) -> str:
     document: dict[str, object] = {
         "format": FORMAT,
         "tool": {"name": "tidemark", "version": tool_version()},
         "description": MEANING,
+        "partitions": [{"topic": topic, "partition": number} for topic, number in held.partitions],
+        "ofPartitions": held.of,
         "reproduced": [_finding(finding) for finding in proof.reproduced],
         "notReproduced": [_finding(finding) for finding in proof.lost],
         "madeByMasking": [_finding(finding) for finding in proof.added],
@@ -189,15 +224,26 @@ def _of_nobody(info: tarfile.TarInfo) -> tarfile.TarInfo:
     return info
 
 
-def _told(target: Path, taken: Sequence[BundledFile], proof: Proof) -> Iterator[str]:
-    held = [each for each in taken if not each.how.startswith("left out")]
-    yield f"{target}: {counted(len(held), 'file')}, {size(target.stat().st_size)}. {MEANING}"
-    yield f"tidemark audit {target} finds again: {_named(proof.reproduced)}."
+def _told(
+    target: Path, taken: Sequence[BundledFile], proof: Proof, held: Held, selection: Selection
+) -> Iterator[str]:
+    files = [each for each in taken if not each.how.startswith("left out")]
+    yield f"{target}: {counted(len(files), 'file')}, {size(target.stat().st_size)}. {MEANING}"
+    yield from _partial(held)
+    yield f"tidemark audit {target}{_options(selection)} finds again: {_named(proof.reproduced)}."
     if proof.lost:
         yield f"It does not find again: {_named(proof.lost)}. Masked evidence cannot show them."
     if proof.added:
         yield f"It finds what the dump does not show: {_named(proof.added)}. The masking has made them."
-    yield f"Left out: {counted(len(taken) - len(held), 'file')}. {MANIFEST} in the bundle names them."
+    yield f"Left out: {counted(len(taken) - len(files), 'file')}. {MANIFEST} in the bundle names them."
+
+
+def _partial(held: Held) -> Iterator[str]:
+    """Which partitions an audit of the bundle can judge, where it is told of more."""
+    if 0 < len(held.partitions) < held.of:
+        named = named_places([(None, *place) for place in held.partitions])
+        yield f"It holds {len(held.partitions)} of {counted(held.of, 'partition')}: {named}."
+        yield f"Logs and metadata in it name others too; with{held.options} an audit of it leaves those out."
 
 
 def _named(findings: Sequence[Finding]) -> str:

@@ -107,6 +107,8 @@ def test_one_finding_takes_its_partition_alone(tmp_path: Path) -> None:
     segments = [name for name in contents(target) if name.endswith(".log") and "/data/" in name]
     assert segments
     assert [name for name in segments if place not in name and "__cluster_metadata" not in name] == []
+    assert manifest["partitions"] == [{"topic": chosen["topic"], "partition": chosen["partition"]}]
+    assert manifest["ofPartitions"] == 1
     assert "F-00000000: expected one finding" in bundle(
         dump, tmp_path / "c.tar.gz", "--finding", "F-00000000"
     ).err
@@ -199,6 +201,23 @@ def test_a_text_in_a_brokers_folder_shows_its_findings_from_a_bundle(tmp_path: P
     assert bundle(dump, target).code == 0
     assert violations(told(unpacked(target, tmp_path / "again"))) == violations(told(dump)) != []
     assert not any(b"tulip" in data for data in contents(target).values())
+
+
+def test_a_bundle_of_a_part_says_of_how_many_partitions_it_is_and_how_to_ask_of_these_alone(tmp_path: Path) -> None:
+    dump, target = SAMPLES / "thawed_follower" / "dump", tmp_path / "b.tar.gz"
+    said = bundle(dump, target, "--topic", "pay").out
+    assert "It holds 1 of 3 partitions: pay-0." in said
+    options = "--topic pay --partition 0"
+    assert f"with {options} an audit of it leaves those out" in said
+    assert f"tidemark audit {target} --topic pay finds again: " in said
+    manifest = json.loads(contents(target)["tidemark-bundle.json"])
+    assert (manifest["partitions"], manifest["ofPartitions"]) == ([{"topic": "pay", "partition": 0}], 3)
+    words = ("audit", str(target), "--engine", "local", "--format", "json", *options.split())
+    again = json.loads(run(*words).out)
+    assert {(r["topic"], r["partition"]) for r in again["replicas"]} == {("pay", 0)}
+    own = [each for each in violations(told_of("thawed_follower")) if each[1] == "pay"]
+    assert violations(again) == own != []
+    assert "partitions: " not in bundle(dump, tmp_path / "whole.tar.gz").out
 
 
 def test_what_the_bundle_leaves_out_is_told(tmp_path: Path) -> None:
