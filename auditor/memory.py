@@ -18,6 +18,8 @@ from parsers.files import locate
 
 REPORT_LIMIT = 512 << 20
 REMEMBERED = "last-report.json"
+OTHER_AUDIT = "--report REPORT.json and --dump DUMP"
+"""What leads to another audit's findings than the last one's."""
 Stamp = tuple[int, int]
 """Size and time of change of a file."""
 
@@ -32,11 +34,24 @@ class Remembered:
     """What the dump is to be unpacked from, where it is no folder."""
     stamps: Mapping[str, Stamp]
     """What the evidence's files were like when the audit ended; empty where that is not known."""
+    last: bool = True
+    """Whether it is of the last audit, which nobody named."""
 
     @property
     def audit(self) -> str:
         """Of which dump the report is, in words."""
         return f"the audit of {', '.join(map(str, self.archives or (self.dump,)))}"
+
+    @property
+    def instead(self) -> str:
+        """How to ask about another audit, where the last one was taken for want of a word."""
+        return f"; of another audit with {OTHER_AUDIT}" if self.last else ""
+
+    @property
+    def moved(self) -> str:
+        """How to say where the dump is, where it is no more at its place."""
+        gone = next((place for place in self.archives or (self.dump,) if not place.exists()), None)
+        return "" if gone is None else f"{gone} is not there: say with --dump DUMP where the dump is now"
 
 
 def remember(report: Mapping[str, object], dump: DumpParts) -> None:
@@ -77,15 +92,14 @@ def recall(report: Path | None, dump: Path | None) -> Remembered:
         content = _load(report)
         if dump is None:
             raise ConfigError(f"--report {report} does not say where its dump lies: give --dump as well")
-        return Remembered(report=content, dump=dump, archives=_archives_of(dump), stamps={})
+        return Remembered(report=content, dump=dump, archives=_archives_of(dump), stamps={}, last=False)
     last = cache_dir() / REMEMBERED
     if not last.is_file():
-        instead = "run tidemark audit first, or give --report REPORT.json and --dump DUMP"
-        raise ConfigError(f"no audit is remembered on this machine: {instead}")
+        raise ConfigError(f"no audit is remembered on this machine: run tidemark audit first, or give {OTHER_AUDIT}")
     kept = _load(last)
     inner, stamps = kept.get("report"), kept.get("stamps")
     if not isinstance(inner, dict) or not isinstance(stamps, dict):
-        raise ConfigError(f"{last}: expected a remembered report; run the audit again")
+        raise ConfigError(f"{last}: expected a remembered report; run the audit again, or give {OTHER_AUDIT}")
     # A copy of the dump has other times than the dump that was audited.
     known = {path: (int(stamp[0]), int(stamp[1])) for path, stamp in stamps.items() if stamp} if dump is None else {}
     place, packed = dump or Path(str(kept.get("dump"))), kept.get("archives")
@@ -103,6 +117,8 @@ def reopened(remembered: Remembered) -> Iterator[Remembered]:
     if not remembered.archives:
         yield remembered
         return
+    if remembered.moved:
+        raise ConfigError(remembered.moved)
     with at_hand(remembered.archives) as here:
         yield replace(remembered, dump=gather(here.folders).root)
 

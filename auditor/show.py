@@ -49,6 +49,7 @@ def _shown(remembered: Remembered, finding_id: str, bytes_shown: int, *, payload
     ]
     for place in _places(finding):
         lines += ["", *_exhibit(place, remembered, bytes_shown, payloads=payloads)]
+    lines += ["", f"{remembered.moved}."] if remembered.moved else []
     return "\n".join(map(plain, lines)) + "\n"
 
 
@@ -58,7 +59,8 @@ def _of_rule(remembered: Remembered, rule: str) -> str:
     own = [finding for finding in known if finding.get("rule") == rule]
     if not own:
         rules = ", ".join(dict.fromkeys(str(finding.get("rule")) for finding in known)) or "none"
-        raise ConfigError(f"{rule} is a rule and has no finding in {remembered.audit}; rules with findings: {rules}")
+        none = f"{rule} is a rule and has no finding in {remembered.audit}"
+        raise ConfigError(f"{none}; rules with findings: {rules}{remembered.instead}")
     lines = [f"{rule} is a rule. Its findings in {remembered.audit}, the first {MOST}:"]
     for finding in own[:MOST]:
         lines += ["", f"{finding.get('id')}  {rule}  {finding.get('severity')}  {_place(finding)}"]
@@ -86,7 +88,7 @@ def _only(remembered: Remembered, kind: str, wanted: str) -> Mapping[str, object
         return matches[0]
     ids = ", ".join(str(f.get("id")) for f in (matches or known)[:10]) or f"no {kind}"
     problem = f"names several {kind}s of" if matches else f"is no {kind} of"
-    raise ConfigError(f"{wanted} {problem} {remembered.audit}, which has {ids}")
+    raise ConfigError(f"{wanted} {problem} {remembered.audit}, which has {ids}{remembered.instead}")
 
 
 def _listed(remembered: Remembered, kind: str) -> list[dict[str, object]]:

@@ -134,6 +134,8 @@ def partition_evidence(remembered: Remembered, lost: Lost) -> PartitionEvidence:
     log_dirs = sorted(set(_log_dirs(remembered.report, lost)))
     if not log_dirs:
         raise ConfigError(f"{lost.finding}: the report names no replica of {lost.topic}-{lost.partition}")
+    if remembered.moved:
+        raise ConfigError(remembered.moved)
     parts = lost_log_dirs(remembered, lost)
     given = [(broker, disk_name(path)) for broker, path in log_dirs]
     try:
@@ -146,7 +148,8 @@ def partition_evidence(remembered: Remembered, lost: Lost) -> PartitionEvidence:
     read = (fact for unit in wanted for fact in read_unit(unit, "quick"))
     facts = [fact for fact in read if selection.admits(fact.topic, fact.partition)]
     if not any(fact.path is not None for fact in facts):
-        raise ConfigError(f"{lost.finding}: {remembered.dump} holds no replica of {lost.topic}-{lost.partition}")
+        none = f"{remembered.dump} holds no replica of {lost.topic}-{lost.partition}"
+        raise ConfigError(f"{lost.finding}: {none}{remembered.instead}")
     evidence = assemble(facts, Surroundings(cluster_id=lost.cluster_id, level="quick"))
     return with_leftovers(evidence, lost.end, str(remembered.dump))
 

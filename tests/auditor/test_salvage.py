@@ -328,5 +328,7 @@ def test_the_dump_may_have_moved(tmp_path: Path) -> None:
     dump = unclean(tmp_path / "dump", "replica")
     report = reported(tmp_path / "report.json")
     moved = Path(shutil.move(dump, tmp_path / "moved"))
+    asked = ("salvage", finding(report, "LEAD001"), "--to", str(tmp_path / "o"), "--report", str(report))
+    assert f"{dump} is not there: say with --dump DUMP" in run(*asked, "--dump", str(dump)).err
     words = ("--to", str(tmp_path / "o"), "--report", str(report), "--dump", str(moved), "--yes-i-understand")
     assert run("salvage", finding(report, "LEAD001"), *words).code == 0

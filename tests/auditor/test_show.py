@@ -54,6 +54,24 @@ def test_a_rules_id_lists_its_findings(dump: Path) -> None:
     assert "LEAD001 is a rule and has no finding in the audit of " in none.err
     assert "SEG001" in none.err
     assert "F-abc123 is no finding" in show("abc123").err
+    for word in ("LEAD001", "abc123"):
+        assert "; of another audit with --report REPORT.json and --dump DUMP" in show(word).err
+
+
+def test_a_dump_that_is_gone_is_asked_for_by_its_option(dump: Path, tmp_path: Path) -> None:
+    name = finding_id(dump)
+    moved = Path(shutil.move(dump, tmp_path / "moved"))
+    says = f"{dump} is not there: say with --dump DUMP where the dump is now."
+    assert says in show(name).out
+    found = show(name, "--dump", str(moved))
+    assert (found.code, "is not there" in found.out) == (0, False)
+
+
+def test_an_archive_that_is_gone_is_asked_for_by_its_option(dump: Path, tmp_path: Path) -> None:
+    packed = Path(shutil.make_archive(str(tmp_path / "packed"), "gztar", dump))
+    name = finding_id(packed)
+    packed.unlink()
+    assert f"{packed} is not there: say with --dump DUMP where the dump is now" in show(name).err
 
 
 @pytest.mark.parametrize("case", fast_if(is_short, CASES), ids=lambda case: case.name)
@@ -69,7 +87,8 @@ def test_every_address_of_a_samples_findings_can_be_reopened(case: Path, tmp_pat
             assert f"{exhibit.span.source} [{exhibit.span.start}, {exhibit.span.end})" in ended.out
         assert "cannot be opened" not in ended.out
         assert "changed since" not in ended.out
-    assert show("F-00000000", "--report", str(report), "--dump", str(case / "dump")).code == 2
+    none = show("F-00000000", "--report", str(report), "--dump", str(case / "dump"))
+    assert (none.code, "of another audit" in none.err) == (2, False)
 
 
 def test_the_last_audit_is_remembered(dump: Path) -> None:
