@@ -99,7 +99,7 @@ def coverage_of(
             missing=len(missing) + len(elsewhere),
             metadata_untold=_untold_by_metadata(units, verdicts),
             reaches=[verdict.log_reach for verdict in verdicts],
-            files=files_lacking(inventory, selection),
+            files=files_lacking(inventory, selection, _stopped(verdicts)),
             partial=partial,
         ),
     )
@@ -111,6 +111,12 @@ def _without_disk(inventory: Inventory, units: Sequence[ReadUnit]) -> Iterator[A
     telling = {unit.broker for unit in units if unit.kind == "broker-log" and unit.broker >= 0}
     if None not in with_disk and (absent := telling - with_disk) and with_disk:
         yield AbsentLogs(kinds=(DISK,), brokers=tuple(sorted(absent)))
+
+
+def _stopped(verdicts: Sequence[PartitionVerdict]) -> frozenset[tuple[str | None, int]]:
+    """Brokers that tell of an orderly stop last; a controller keeps no log that it would have to close."""
+    brokers = [v for v in verdicts if v.topic != METADATA_TOPIC]
+    return frozenset((verdict.cluster_id, broker) for verdict in brokers for broker in verdict.log_reach.stopped)
 
 
 def _untold_by_metadata(units: Sequence[ReadUnit], verdicts: Sequence[PartitionVerdict]) -> int:

@@ -6,7 +6,7 @@ named, and leaves the verdict as it is. So does a kind whose absence can hide no
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -38,6 +38,7 @@ DUE: Final[dict[FileKind, DueKind]] = {
         noun="recovery-point-offset-checkpoint", tells="how far logs were flushed"
     ),
     "log-start-offset-checkpoint": DueKind(noun="log-start-offset-checkpoint", tells="which records were deleted"),
+    "clean-shutdown": DueKind(noun="clean-shutdown marker", tells="whose logs were closed whole", opens=False),
     "meta-properties": DueKind(noun="meta.properties file", tells="whose disk it is"),
     "segment": DueKind(noun="metadata log", tells="elections and ISR changes"),
     "quorum-state": DueKind(noun="quorum-state file", tells="who votes"),
@@ -47,8 +48,16 @@ DUE: Final[dict[FileKind, DueKind]] = {
     "offset-index": DueKind(noun="offset index", tells="where a lookup begins", opens=False),
     "time-index": DueKind(noun="time index", tells="where a lookup by time begins", opens=False),
 }
-"""Without an index, a broker makes it again; records whose topic ids differ show themselves as different."""
-NAMES: Final[dict[FileKind, str]] = {"partition-metadata": "partition.metadata", "meta-properties": "meta.properties"}
+"""Without an index, a broker makes it again; records whose topic ids differ show themselves as different.
+
+What lacks a marker is judged as after a crash. Other files need no word here. A cluster of ZooKeeper without any
+partition.metadata may be older than these files. Segments alone tell whether they need a transaction index (IDX003).
+All that a controller's log of KRaft tells of states is in the metadata log.
+"""
+NAMES: Final[dict[FileKind, str]] = {
+    "partition-metadata": "partition.metadata", "meta-properties": "meta.properties",
+    "clean-shutdown": ".kafka_cleanshutdown",
+}  # fmt: skip
 INDEXES: Final[tuple[tuple[FileKind, str], ...]] = (("offset-index", "index"), ("time-index", "timeindex"))
 OF_LOG_DIRS: Final[tuple[FileKind, ...]] = (
     "replication-offset-checkpoint", "recovery-point-offset-checkpoint", "log-start-offset-checkpoint",
@@ -65,9 +74,11 @@ class Due:
     lawful: bool = False
 
 
-def files_lacking(inventory: Inventory, selection: Selection) -> tuple[FilesLacking, ...]:
-    """What is lacking of each kind, over all that is due of it."""
-    due = list(_due(inventory, selection))
+def files_lacking(
+    inventory: Inventory, selection: Selection, stopped: Collection[tuple[str | None, int]] = ()
+) -> tuple[FilesLacking, ...]:
+    """What is lacking of each kind, over all that is due of it; some brokers' logs end with an orderly stop."""
+    due = [*_due(inventory, selection), *_markers(inventory, stopped)]
     return tuple(lack for kind in DUE for lack in _lacking(kind, [each for each in due if each.kind == kind]))
 
 
@@ -104,6 +115,15 @@ def _due(inventory: Inventory, selection: Selection) -> Iterator[Due]:
         stopped = log_dirs[replica.origin.log_dir or ""].clean_shutdown
         files = [file for file in folders.get(replica.path, ()) if not file.suffix]
         yield from _of_replica(replica, files, stopped=stopped, with_ids=replica.origin.cluster_id in with_ids)
+
+
+def _markers(inventory: Inventory, stopped: Collection[tuple[str | None, int]]) -> Iterator[Due]:
+    """One in each log dir with replicas, since its broker says that it stopped, and not that it started again."""
+    held = {r.origin.log_dir for r in inventory.replicas if r.origin.topic != METADATA_TOPIC}
+    for log_dir in inventory.log_dirs:
+        if log_dir.path in held and not log_dir.ambiguous and (log_dir.cluster_id, log_dir.broker) in stopped:
+            path = _child(log_dir.path, NAMES["clean-shutdown"])
+            yield Due("clean-shutdown", path, not log_dir.clean_shutdown)
 
 
 def _metadata_logs(log_dirs: Sequence[LogDir], replicas: Sequence[ReplicaDir], folders: Folders) -> Iterator[Due]:

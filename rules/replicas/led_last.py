@@ -31,7 +31,7 @@ def perhaps_led_since(
     if not others or any(m.witness is None and m.kind == "leadership" for m in chronicle.moments):
         return
     succeeded = any(m.epoch is not None and m.epoch > epoch for m in chronicle.moments)
-    ended = None if succeeded else _stop(settings.states(leader))
+    ended = None if succeeded else stop_told(settings.states(leader))
     clocks = NO_CLOCKS if ended is None else clocks_of_all()
     for other in others:
         if stop_untold(other, settings) or _went_on(settings.states(other.broker), ended, f"broker {leader}", clocks):
@@ -58,7 +58,7 @@ def first_alike(leaders: Sequence[Replica], differences: Sequence[Difference]) -
 def stop_untold(replica: Replica, settings: Settings) -> bool:
     """Whether its broker stopped in order, as its disk shows, and its server.log does not reach so far."""
     stopped = replica.clean_shutdown is not None and replica.broker in settings.tell_their_stops
-    return stopped and _stop(settings.states(replica.broker)) is None
+    return stopped and stop_told(settings.states(replica.broker)) is None
 
 
 def _others(led: Replica, replicas: Sequence[Replica], differences: Sequence[Difference]) -> Iterator[Replica]:
@@ -70,14 +70,14 @@ def _others(led: Replica, replicas: Sequence[Replica], differences: Sequence[Dif
             yield replica
 
 
-def _stop(states: Sequence[Setting]) -> int | None:
+def stop_told(states: Sequence[Setting]) -> int | None:
     """When a broker stopped in order, if that is the last that it tells of itself."""
     return states[-1].since if states and states[-1].value == STOPPED else None
 
 
 def _went_on(own: Sequence[Setting], ended: int | None, other: str, clocks: Clocks) -> bool:
     """Whether a broker stopped later than another one did, by the nearest that their clocks may show, or may have."""
-    stopped = _stop(own)
+    stopped = stop_told(own)
     if stopped is None or ended is None:
         return False
     nearest = estimated(stopped, own[-1].clock, other, clocks)

@@ -9,7 +9,7 @@ from msgspec import Struct
 from rules.chronicle.chronicle import Chronicle
 from rules.chronicle.stories import NO_STORY
 from rules.history.statements import Role
-from rules.replicas.led_last import stop_untold
+from rules.replicas.led_last import stop_told, stop_untold
 from rules.replicas.replica import Replica
 from rules.settings import Settings
 
@@ -23,6 +23,8 @@ class LogReach(Struct, frozen=True, kw_only=True):
     """Brokers that others' logs show to lead before the first role of which their own tell."""
     records_before: bool = False
     """Whether disks hold records of an epoch that is older than every role of which a broker's log tells."""
+    stopped: tuple[int, ...] = ()
+    """Brokers whose own logs end with an orderly stop."""
 
 
 def log_reach(replicas: Sequence[Replica], chronicle: Chronicle, settings: Settings, *, ordered: bool) -> LogReach:
@@ -31,6 +33,7 @@ def log_reach(replicas: Sequence[Replica], chronicle: Chronicle, settings: Setti
         cut_short=tuple(_cut_short(replicas, chronicle, settings, ordered=ordered)),
         begun_late=tuple(_begun_late(replicas, chronicle)) if ordered else (),
         records_before=_records_before(replicas, chronicle),
+        stopped=tuple(broker for broker in _brokers(replicas) if stop_told(settings.states(broker)) is not None),
     )
 
 

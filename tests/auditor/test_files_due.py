@@ -67,6 +67,17 @@ def test_a_kind_that_nobody_has_stays_clean_and_is_named_first(dump: Path, patte
     assert (len(told["paths"]), told["opens"]) == (told["due"], False)
 
 
+@pytest.mark.parametrize(("broker", "told"), [("*", "any"), ("broker-2", "1 of 3")])
+def test_a_marker_is_due_where_the_log_of_its_broker_ends_with_a_stop(tmp_path: Path, broker: str, told: str) -> None:
+    dump = without(copied("clean_4x", tmp_path / "dump", logs=True), ".kafka_cleanshutdown", broker)
+    report = audited(dump)
+    assert (report.verdict, report.violations) == ("clean", ())
+    assert f"without {told} clean-shutdown marker" in words(report).partition(": ")[0]
+    for log in dump.glob("*/logs/server.log"):
+        log.unlink()
+    assert "clean-shutdown marker" not in words(audited(dump))
+
+
 @pytest.mark.parametrize("pattern", fast_if((GRAVE[0], LIGHT[0]).__contains__, [*GRAVE, *LIGHT]))
 def test_what_one_broker_lacks_opens_the_verdict_where_grave_findings_rest_on_it(dump: Path, pattern: str) -> None:
     report = audited(without(dump, pattern, "broker-2"))
