@@ -174,7 +174,7 @@ def _positions(slots: Slots, base: Ints, last: Ints, headers: pa.RecordBatch) ->
 def _times(slots: Slots, held: Ints, rows: Ints, headers: pa.RecordBatch) -> Iterator[ContradictedEntry]:
     latest = column(headers, "max_timestamp", missing=-1)[rows]
     for place in np.flatnonzero(latest != slots.values[held]).tolist():
-        found = f"{_entry(slots, int(held[place]))}, whose batch has {_time(int(latest[place]))} as its latest"
+        found = f"{_entry(slots, int(held[place]))}, but the latest time in that batch is {_time(int(latest[place]))}"
         yield _contradiction(slots, "another time", int(held[place]), found)
 
 

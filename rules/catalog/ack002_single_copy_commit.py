@@ -114,10 +114,10 @@ def _violation(
     offsets = [row.moment.offset for row in rows if row.moment.offset is not None]
     last = max(rows, key=lambda row: row.moment.offset or 0).moment
     end = evidence.batch_end(max(offsets), last.term)
-    opened = [c.lead.start_offset for c in later if c.lead.start_offset is not None]
     own = [c for c in evidence.chronicle.cuts if c.broker == course.lead.leader and c.offset < end]
     cuts = [f"later it truncated its log to offset {c.offset}" for c in own if _afterwards(c, course, rows[0].moment)]
-    left_out = ["later a broker became leader that lacked some or all of them" for start in opened if start < end]
+    below = [c.lead.leader for c in later if c.lead.start_offset is not None and c.lead.start_offset < end]
+    left_out = [f"later broker {leader} became leader and lacked some or all of them" for leader in below]
     fate = next(iter((*left_out, *cuts)), "")
     return Violation(
         brokers=(course.lead.leader,),

@@ -18,8 +18,8 @@ from rules.words import numbered
     severity=Severity.HIGH,
     needs=(BatchHeader, GroupOffset),
     law="ConsistentRead",
-    message="{groups:+Group} committed offset {end_offset} after a record of leader epoch {epoch}. The leader's log now has "
-    "records of {instead} at {offsets}. The group has not read these.",
+    message="{groups:+Group} read records of leader epoch {epoch} and committed offset {end_offset}. The leader's log now has "
+    "other records at {offsets}, of {instead}. The group has not read these.",
     implied_by=("LEAD001", "ACK001", "TRUNC001", "LOG001"),
     bearing=Bearing(
         calls_for="These groups have not read the records that are there now. To read them, stop their clients, and set their offset to "

@@ -80,7 +80,7 @@ def _violation(loss: Loss, end: int, evidence: PartitionEvidence) -> Violation:
         end_offset=end,
         facts={
             "epoch": loss.epoch,
-            "since": f" of epoch {epochs[0]}" if len(epochs) == 1 else "",
+            "since": f" of {_beside(loss.epoch, epochs[0])}epoch {epochs[0]}" if len(epochs) == 1 else "",
             "known": known,
             "groups": groups,
             "clients": clients,
@@ -88,3 +88,8 @@ def _violation(loss: Loss, end: int, evidence: PartitionEvidence) -> Violation:
         },
         exhibits=tuple(Exhibit(span=span, role="what a group committed") for span in spans),
     )
+
+
+def _beside(epoch: int, other: int) -> str:
+    """How another epoch stands to one: the controllers' numbers may go either way where an older log led."""
+    return "" if other == epoch else "the newer " if other > epoch else "the older "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from parsers.tables import BatchHeader, EpochEntry
 from rules.evidence import EpochRun, PartitionEvidence, Replica
@@ -104,6 +105,9 @@ def _violation(replica: Replica, run: EpochRun, signature: str, doubt: str) -> V
     )
 
 
+_BEGUN_ANEW: Final = "the file begins in the middle of the log; probably someone deleted it, and the broker began a new one"
+
+
 def _signature(replica: Replica, run: EpochRun, release: KafkaVersion | None, *, anew: bool) -> str:
     """The known defect that leaves such a file, where one fits what the broker ran, or may have run.
 
@@ -113,8 +117,8 @@ def _signature(replica: Replica, run: EpochRun, release: KafkaVersion | None, *,
     if file.state != "entries":
         return f"the file is {file.state}"
     if file.entries and file.entries[0].start_offset > run.start_offset:
-        cause = "when leader epochs are numbered from 0 again" if anew else "after somebody deleted it"
-        middle = f"the file begins in the middle of the log, as it does {cause}"
+        cause = "as it does when leader epochs are numbered from 0 again"
+        middle = f"the file begins in the middle of the log, {cause}" if anew else _BEGUN_ANEW
         zero = "; where only epoch 0 is gone, an unclean restart of 2.2 to 2.6.0 does so too (KAFKA-10432)"
         fits = rebuilt_without_zero(replica) and run.epoch == 0 and _may_be(release, (2, 2), (2, 6, 1))
         return middle + (zero if fits else "")

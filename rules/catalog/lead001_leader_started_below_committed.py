@@ -56,20 +56,20 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
     t3 leads 2 epoch 1 at 2 hw 2
     """
     for lost in evidence.lost_terms:
+        likely = lost.inferred or lost.committed.moment.kind == "described"
         yield Violation(
             brokers=() if lost.leader is None else (lost.leader,),
             start_offset=lost.start_offset,
             end_offset=lost.committed.end_offset,
-            confidence="likely" if lost.inferred or lost.committed.moment.kind == "described" else "certain",
+            confidence="likely" if likely else "certain",
             facts={
                 "who": "its leader" if lost.leader is None else f"broker {lost.leader}",
                 "leader": lost.leader,
                 "epoch": lost.epoch,
-                "because": lost.committed.because,
+                "because": "they were committed: " * (not likely) + lost.committed.because,
                 "committed_in_epoch": lost.committed.term,
                 "instead": f"with a log that ended at {lost.start_offset}",
-                "clock": lost.opening.clock,
-                "time": lost.opening.time,
+                "clock": lost.opening.clock, "time": lost.opening.time,
             },
             exhibits=(
                 Exhibit(span=lost.opening.span, role="the leader opens its epoch"),
@@ -117,7 +117,7 @@ def _kept_older(evidence: PartitionEvidence) -> Iterator[Violation]:
                 "who": f"broker {kept.leader}",
                 "leader": kept.leader,
                 "epoch": kept.epoch,
-                "because": kept.committed.because,
+                "because": f"they were committed: {kept.committed.because}",
                 "committed_in_epoch": kept.committed.term,
                 "held_epoch": kept.held_epoch,
                 "instead": f"with epoch {kept.held_epoch}'s records from offset {kept.start_offset} on, not those of"

@@ -16,7 +16,7 @@ from rules.rule import rule
     needs=(BatchHeader, OffsetCheckpoint),
     law="LogMatchingProperty",
     message="Brokers {left} and {right} hold different records at {offsets}. They are not known to be committed on "
-    "both, which is normal after a change of leader. The one that follows removes its own and copies the leader's.",
+    "both, which is normal after a change of leader. The one that follows will remove its own and copy the leader's.",
 )
 def tail_diverges(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Two replicas hold different records above a high watermark.

@@ -80,13 +80,13 @@ def _violation(evidence: PartitionEvidence, gap: KeysApart) -> Violation:
         end_offset=gap.end_offset,
         confidence=gap.confidence,
         facts={
-            "says": f"{numbered('broker', gap.holders, 'has')} values of {gap.words} at {where}, which"
-            f" {numbered('broker', gap.lacking, 'has')} no longer",
+            "says": f"{numbered('broker', gap.holders, 'has')} values of {gap.words} at {where};"
+            f" {numbered('broker', gap.lacking)} no longer {'has' if len(gap.lacking) == 1 else 'have'} them",
             "what": gap.words,
             "keys": gap.keys,
             "without": gap.lacking,
             "leads": any_of("broker", gap.holders),
-            "judgement": _judgement(gap) + f"; {numbered('broker', led, 'has')} led, and consumers may have read them" * bool(led),
+            "judgement": _judgement(gap) + f"; {numbered('broker', led, 'has')} led, so consumers may have read these values" * bool(led),
             "then": "consumers read these values",
         },
         exhibits=tuple(Exhibit(span=span, role=f"broker {broker}'s first such record") for broker, span in gap.spans),

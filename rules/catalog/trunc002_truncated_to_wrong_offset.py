@@ -17,8 +17,8 @@ from rules.rule import rule
     needs=(EpochRequest, BrokerEvent, BatchHeader),
     law="TruncationJustified",
     message="Broker {follower} asked broker {leader} where epoch {asked_epoch} ends. Broker {leader} has no epoch "
-    "{asked_epoch}. It answered {answered_offset}, {named}. So broker {follower} kept {offsets}, which broker {leader} "
-    "does not hold. Had the answer named its epoch, broker {follower} would have truncated its log to {start_offset}.",
+    "{asked_epoch}, and answered {answered_offset}, {named}. So broker {follower} kept {offsets}, which broker {leader} does "
+    "not hold. An answer that names its epoch makes broker {follower} truncate its log to {start_offset}.",
     implied_by=("BUG001",),
 )
 def truncated_to_wrong_offset(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -114,7 +114,7 @@ def _violation(moment: Inquiry, due: Truncation, kept: int) -> Violation:
             "asked_epoch": moment.asked_epoch,
             "answered_offset": moment.answer_offset,
             "answered_epoch": exchange.answered_epoch,
-            "named": "the start of a newer epoch" if older < 0 else f"the end of its epoch {older}, and did not name that epoch",
+            "named": "the start of a newer epoch" if older < 0 else f"the end of its epoch {older}",
         },
         exhibits=(Exhibit(span=moment.span, role="the question and its answer"),),
     )

@@ -122,15 +122,15 @@ def _answer(leader: int, exchange: Exchange) -> str:
     if answered < 0:
         return f"broker {leader} has neither epoch {asked} nor an older one"
     if answered == asked:
-        return f"asked where epoch {asked} ends, broker {leader} will answer {offset}"
-    return f"broker {leader} has no epoch {asked}, and will answer with the end of epoch {answered}, which is {offset}"
+        return f"broker {leader} will answer that epoch {asked} ends at {offset}"
+    return f"broker {leader} has no epoch {asked}, and will answer that epoch {answered} ends at {offset}"
 
 
 def _weigh(
     evidence: PartitionEvidence, follower: Replica, leader: Replica, offset: int, committed: int
 ) -> tuple[Severity, str]:
     if offset >= committed:
-        return Severity.INFO, "nothing committed is lost with that"
+        return Severity.INFO, "this removes no committed record"
     apart = (
         d.start_offset < committed and offset < d.end_offset
         for d in evidence.differences

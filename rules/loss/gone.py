@@ -21,7 +21,7 @@ from rules.loss.held_on import held_on, passed_over
 from rules.loss.last_answers import sent_again
 from rules.loss.later import Later, latest_epoch
 from rules.loss.unsettled import FIRST, Shown, Unsettled, of_answers, them
-from rules.words import it_or_them
+from rules.words import counted, it_or_them, numbered
 
 NAMED: Final = 2
 """Acknowledged offsets that are named one by one."""
@@ -194,11 +194,11 @@ def _gone(
         shown=((answers[0], FIRST), (following, "the next leader opens its epoch")),
         facts={
             "leader": answers[0].witness,
-            "answered": ("answered a producer for" if late else "acknowledged") + " some or all of" * with_gaps,
+            "answered": ("answered a producer for" if late else "acknowledged") + (_seen(answers) if with_gaps else ""),
             "epoch": epoch,
             "latest_epoch": _latest(answers, epoch),
             "epochs": _epochs(answers, epoch),
-            "more": _more(answers, lowest if lowest < first else None, ended=ended, with_gaps=with_gaps),
+            "more": _more(answers, lowest if lowest < first else None, ended=ended),
             "perhaps_from": lowest,
             "acks": asked_for(answers),
             "successor": following.broker,
@@ -222,13 +222,16 @@ def _epochs(answers: Sequence[Produced], epoch: int) -> str:
     return f"an epoch from {epoch} to {latest}"
 
 
-def _more(answers: Sequence[Produced], lowest: int | None, *, ended: bool, with_gaps: bool) -> str:
-    """What else may have been acknowledged: between the answers, before the first that is told, behind the last."""
+def _seen(answers: Sequence[Produced]) -> str:
+    """The offsets whose answers are seen, before all those of which some may not have been answered."""
     sure = sorted({_offset(m) for m in answers})
-    told = "" if ended else f" and the rest of the batch at offset {sure[-1]}"
-    noun = "offset" if len(sure) == 1 else "offsets"
-    named = f"{noun} {' and '.join(map(str, sure))}" if len(sure) <= NAMED else f"{len(sure)} of them"
-    told += f", at least {named}" if with_gaps else ""
+    named = numbered("offset", sure) if len(sure) <= NAMED else counted(len(sure), "record")
+    return f" {named}, perhaps all of"
+
+
+def _more(answers: Sequence[Produced], lowest: int | None, *, ended: bool) -> str:
+    """What else may have been acknowledged: before the first that is told, behind the last."""
+    told = "" if ended else f" and the rest of the batch at offset {max(map(_offset, answers))}"
     return told + ("" if lowest is None else f", and perhaps more from {lowest} on")
 
 

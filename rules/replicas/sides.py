@@ -60,8 +60,8 @@ def _superseded(held: Mapping[int, Replica], start: int) -> tuple[tuple[int, ...
         return None
     winners = [broker for broker, epoch in epochs.items() if epoch == highest]
     return older, (
-        f"{numbered('broker', older, 'holds')} what epoch {epochs[older[0]]} wrote,"
-        f" {numbered('broker', winners)} what the later epoch {highest} wrote in its place"
+        f"{numbered('broker', older, 'holds')} what epoch {epochs[older[0]]} wrote;"
+        f" {numbered('broker', winners, 'holds')} what the later epoch {highest} wrote in its place"
     )
 
 

@@ -43,9 +43,8 @@ def _answered_without_epoch(evidence: PartitionEvidence) -> Iterator[Hit]:
         yield Hit(
             broker=m.broker,
             at=m,
-            says=f"broker {m.broker} asked broker {leader.broker} where epoch {asked} ends; broker {leader.broker} did"
-            f" not have epoch {asked}, and answered {answer}, the start of epoch {newer.epoch}; so broker {m.broker}"
-            f" took {answer} for the end of epoch {asked}",
+            says=f"broker {m.broker} asked broker {leader.broker} where epoch {asked} ends; broker {leader.broker} had"
+            f" no epoch {asked}, and answered {answer}, where epoch {newer.epoch} begins",
             exhibits=(Exhibit(span=m.span, role="the question and its answer"),),
             end_offset=answer,
         )
