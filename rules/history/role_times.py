@@ -11,6 +11,7 @@ from typing import Final
 
 from rules.history.falling_times import LEAST_MS
 from rules.history.moments import Moment, accepted, falls, gives_role, ordered
+from rules.history.rotated import log_of
 from rules.history.sources_disagree import first_roles, order_times
 from rules.history.statements import Fetched
 
@@ -33,6 +34,8 @@ class RoleTime:
     """Null where the log was deleted, or epochs fall: those of that partition may stand for others."""
     least: int | None = None
     most: int | None = None
+    served: bool = False
+    """Whether it served somebody in that role by then: each answer shows that, and the first one most."""
 
     @property
     def place(self) -> Place:
@@ -50,9 +53,9 @@ def role_times_in(lines: Mapping[Place, Sequence[Moment]]) -> tuple[RoleTime, ..
             by_file.setdefault((moment.clock, moment.span.source, place), []).append(moment)
         for (clock, source, place), own in by_file.items():
             found = files.setdefault((clock, source), [])
-            for epoch, least, most in _of(own):
-                of = RoleTime(clock=clock, source=source, topic=place[0], partition=place[1], epoch=epoch)
-                found.append(replace(of, least=least, most=most))
+            of = RoleTime(clock=clock, source=source, topic=place[0], partition=place[1], epoch=None)
+            found.extend(replace(of, epoch=epoch, least=least, most=most) for epoch, least, most in _of(own))
+            found.extend(replace(of, epoch=epoch, most=time, served=True) for epoch, time in _answered(own).items())
     return tuple(each for own in files.values() for each in sorted(own, key=_by_name)[:_MOST])
 
 
@@ -60,7 +63,7 @@ def clocks_apart(told: Iterable[RoleTime]) -> frozenset[str]:
     """Clocks by which one role was taken at times that cannot both be true."""
     windows: dict[tuple[str, Place, int | None], tuple[list[int], list[int]]] = {}
     deleted: set[tuple[str, Place]] = set()
-    for each in told:
+    for each in _of_whole_logs(told):
         if each.epoch is None:
             deleted.add((each.clock, each.place))
         least, most = windows.setdefault((each.clock, each.place, each.epoch), ([], []))
@@ -73,6 +76,19 @@ def clocks_apart(told: Iterable[RoleTime]) -> frozenset[str]:
     )
 
 
+def _of_whole_logs(told: Iterable[RoleTime]) -> Iterable[RoleTime]:
+    """The same of each log as a whole: it may be rotated, or read in stretches, and orders come again."""
+    logs: dict[tuple[str, str, Place, int | None, bool], RoleTime] = {}
+    for each in told:
+        of = each.clock, log_of(each.source), each.place, each.epoch, each.served
+        held = logs.get(of, each)
+        least = min((time for time in (held.least, each.least) if time is not None), default=None)
+        ends = [time for time in (held.most, each.most) if time is not None]
+        most = (min if each.served else max)(ends, default=None)
+        logs[of] = replace(held, least=least, most=most)
+    return logs.values()
+
+
 def _of(own: Sequence[Moment]) -> Iterator[tuple[int | None, int | None, int | None]]:
     """The epochs of one file's roles, of orders and of answers, each with its bounds."""
     roles = ((m.clock, m.epoch) for m in ordered(own) if gives_role(m) and m.epoch is not None)
@@ -80,7 +96,6 @@ def _of(own: Sequence[Moment]) -> Iterator[tuple[int | None, int | None, int | N
         yield None, None, None
     yield from ((role.epoch, role.time, role.time) for role in first_roles(own))
     yield from ((epoch, came, answered) for epoch, (came, answered) in order_times(own).items())
-    yield from ((epoch, None, time) for epoch, time in _answered(own).items())
 
 
 def _answered(own: Iterable[Moment]) -> dict[int, int]:

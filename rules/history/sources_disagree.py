@@ -3,8 +3,7 @@
 A broker takes a role while it serves the order to take it. It answers nobody in an epoch before it leads in it, and
 takes no request of an older epoch when it has left that one. Nor does it when it has loaded a log and has no role yet.
 It takes a role with the log that it has loaded, unless it tells of a cut. It knows each state before it makes the next.
-A process that has loaded a log takes its first role of it after that, and serves nobody until then. A leader takes a
-follower into the ISR when that has asked it for all below the high watermark.
+A process that has loaded a log takes its first role of it after that, and serves nobody until then.
 """
 
 from __future__ import annotations
@@ -12,15 +11,11 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import Final
 
 from rules.history.falling_times import LEAST_MS
-from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING, Moment, accepted, agreed, gives_role, leads, ordered
+from rules.history.moments import DISTURBED, ROLE_KINDS, Moment, accepted, agreed, gives_role, ordered
 from rules.history.rotated import FileOrder, log_of
 from rules.history.statements import Fetched, LogEvent, PartitionState, Role, RoleTaken
-
-_ANY_OFFSET: Final = 1 << 63
-"""Beyond every log."""
 
 
 def sources_disagree(own: Sequence[Moment]) -> bool:
@@ -42,7 +37,7 @@ def _between_deletions(own: Sequence[Moment]) -> Iterator[Sequence[Moment]]:
 def _disagree(own: Sequence[Moment]) -> bool:
     roles = first_roles(own)
     found = (*_against_orders(own, roles), *_against_requests(own, roles), *_without_role(own), *_states_fall(own))
-    found = (*found, *_watermark_falls(own), *_joined_early(own))
+    found = (*found, *_watermark_falls(own))
     return _shorter_than_loaded(own) or _loaded_amid_a_life(own) or any(late > LEAST_MS for late in found)
 
 
@@ -171,49 +166,6 @@ def _watermark_falls(own: Sequence[Moment]) -> Iterator[int]:
         more = bisect_right(ranked[line.epoch], line.high_watermark, key=lambda told: told[0])
         yield from (taken - line.time for taken in latest[line.epoch][:less][-1:])
         yield from (line.time - at for at in first[line.epoch][more : more + 1])
-
-
-def _joined_early(own: Sequence[Moment]) -> Iterator[int]:
-    """By how much a leader took a follower into the ISR before that asked for what had been committed by then."""
-    asked: dict[int, list[tuple[int, int, int]]] = {}
-    answers: dict[int, list[tuple[int, int]]] = {}
-    for m in own:
-        if not isinstance(m, Fetched) or not agreed(m) or m.arrived is None or m.time is None:
-            continue
-        if m.kind == "fetched" and m.broker is not None:
-            # Before 2.7 its leader changes the ISR while it serves the fetch that lets it: that may take long.
-            # Between this one and the next it may have asked for anything.
-            reach = _ANY_OFFSET if m.left_out else m.offset or 0
-            asked.setdefault(m.broker, []).append((reach, m.arrived, m.time if m.last_time is None else m.last_time))
-        if m.high_watermark is not None and m.epoch is not None:
-            answers.setdefault(m.epoch, []).append((m.time, m.high_watermark))
-    for line, lead, (out, until), broker in _joinings(own):
-        told = max((watermark for at, watermark in answers.get(lead.epoch or 0, ()) if at < line), default=0)
-        since = out - LEAST_MS
-        reached = (max(came, since) for offset, came, last in asked.get(broker, ()) if offset >= told and last >= since)
-        # Behind its end the lead's own log of requests may have a hole.
-        yield from (came - line for came in sorted(reached)[:1] if came < until)
-
-
-def _joinings(own: Sequence[Moment]) -> Iterator[tuple[int, Role, tuple[int, int], int]]:
-    """When a leader tells that it took whom into the ISR, in which role, since when it was out, and that role's end."""
-    lead: Role | None = None
-    out, isr = 0, frozenset[int]()
-    joined: list[tuple[int, Role, int, int]] = []
-    for m in ordered(own):
-        if isinstance(m, RoleTaken) or m.kind in STARTING:
-            yield from ((at, role, (since, m.time or 0), broker) for at, role, since, broker in joined)
-            joined.clear()
-        if gives_role(m):
-            again = lead is not None and lead.epoch == m.epoch
-            lead = (lead if again else m) if leads(m) else None
-            out, isr = (out if again else m.time or 0), frozenset(m.isr or ())
-        elif isinstance(m, Role) and m.kind == "isr" and m.broker == m.witness:
-            now = frozenset(m.isr or ())
-            if lead is not None and isr and m.time is not None and not m.doubtful:
-                joined.extend((m.time, lead, out, broker) for broker in sorted(now - isr))
-            out, isr = (m.time or out if isr - now else out), now
-    yield from ((at, role, (since, 1 << 63), broker) for at, role, since, broker in joined)
 
 
 def _shorter_than_loaded(own: Sequence[Moment]) -> bool:

@@ -43,8 +43,6 @@ FAST_FILES: Final[frozenset[FileDraw]] = frozenset((("clean_2_8", 1, 0), ("lost_
 BEFORE_ALL: Final = -1
 """No line is older: a whole file is shifted."""
 NEITHER_OF_ONE_CLOCK: Final = (
-    ("clean_2_8", 1, {"server.log": -2}, "joins an ISR before it has asked for its records"),
-    ("clean_2_8", 1, {"server.log": -5}, "joins an ISR before it has asked its leader for any"),
     ("clean_1_1", 2, {"server.log": 60}, "loads logs of which only other partitions show when"),
 )
 

@@ -138,9 +138,9 @@ def test_all_that_a_newer_epoch_wrote_below_a_commit_was_not_read(tmp_path: Path
     (finding,) = report.violations
     begin = 162
     assert (finding.rule, finding.start_offset, finding.end_offset) == ("CONS002", begin, 260)
-    assert "has records of epochs 1 and 2 at offsets" in finding.message
+    assert "of epochs 1 and 2. The group has not read these" in finding.message
     ((where, groups, words),) = to_do(report)
-    assert (where, groups) == (f"orders-0 offsets {begin}–259", ("g1",))
+    assert (where, groups) == (f"orders-0 offsets {begin}–259", ("'g1'",))
     assert "set their offset to the first of these offsets" in words
     assert "Nobody, as far as this evidence goes" not in postmortem(report)
 
@@ -153,7 +153,7 @@ def test_a_commit_of_a_newer_epoch_than_the_log_holds_there_tells_of_its_last_re
 def test_a_group_beyond_the_log_is_told_what_its_clients_do_next(tmp_path: Path) -> None:
     report = committing(tmp_path / "dump", 1000, -1)
     assert "CONS001" in {finding.rule for finding in report.violations}
-    (asked,) = (each for each in to_do(report) if each[1] == ("g1",))
+    (asked,) = (each for each in to_do(report) if each[1] == ("'g1'",))
     assert "auto.offset.reset" in asked[2]
 
 

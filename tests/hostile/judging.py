@@ -14,8 +14,9 @@ import jsonschema  # type: ignore[import-untyped]  # published without types
 from auditor.audit import audit
 from auditor.config import AuditConfig, ConfigError
 from auditor.engines.last_resort import FORESEEN
-from auditor.report import advice, terminal
 from auditor.report import json as document
+from auditor.report import terminal
+from auditor.report.advice import advice_json, advice_text
 from auditor.report.model import AuditReport
 from auditor.report.postmortem import document as postmortem
 from rules.finding import Severity
@@ -96,11 +97,11 @@ class Judge:
         told: Any = {"verdict": report.verdict, "absent": report.coverage.absent_logs, "untold": report.untold}
         texts = {
             "report": document.render(report),
-            "advice": advice.document(report.advice, **told),
+            "advice": advice_json.document(report.advice, **told),
             "terminal": terminal.render(report, columns=100, colour=False, verbose=True, quiet=False),
             "postmortem": postmortem.render(report),
             "postmortem with its appendix": postmortem.render(report, appendix=True),
-            "advice in words": advice.text(report.advice, **told),
+            "advice in words": advice_text.text(report.advice, **told),
         }
         for name, schema in self._schemas.items():
             wrong = next(schema.iter_errors(json.loads(texts[name])), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from auditor.report import advice as advice_pages
+from auditor.report.advice import advice_text as advice_pages
 from auditor.report.bill import sentence
 from auditor.report.markdown import text as escaped
 from auditor.report.model import AuditReport, Loss, PlacedAdvice, PlacedHistory

@@ -128,16 +128,6 @@ def answered(minute: int, watermark: int) -> Moment:
     return replace(served(minute), epoch=0, taken_in=served(minute).time, high_watermark=watermark)
 
 
-def in_sync(moment: Moment, *brokers: int) -> Moment:
-    return replace(moment, isr=brokers)
-
-
-def asked_at(minute: int) -> Moment:
-    return replace(answered(minute, 5), offset=5)
-
-
-ALONE = in_sync(ROLES[0], 1)
-JOINED = in_sync(line("isr", 13, 0, SERVER), 1, 2)
 LOADED = line("log-loaded", 15, 0, SERVER, end_offset=0)
 CONTRADICTIONS = {
     "a process loads a log amid its life": (
@@ -163,18 +153,6 @@ CONTRADICTIONS = {
     "a leader answered with more than a line of its tells": (
         [ROLES[0], answered(11, 5), told_watermark(12, 4)],
         [ROLES[0], answered(13, 5), told_watermark(12, 4)],
-    ),
-    "a follower joins before it has asked its leader": (
-        [ALONE, JOINED, answered(14, 1)],
-        [ALONE, answered(12, 1), JOINED],
-    ),
-    "a follower joins before it has asked for what is committed": (
-        [ALONE, answered(11, 5), JOINED, asked_at(14)],
-        [ALONE, answered(11, 5), asked_at(12), JOINED],
-    ),
-    "a follower joins again before it has asked again": (
-        [in_sync(ROLES[0], 1, 2), asked_at(11), in_sync(line("isr", 12, 0, SERVER), 1), JOINED, asked_at(14)],
-        [in_sync(ROLES[0], 1, 2), asked_at(11), in_sync(line("isr", 11, 0, SERVER), 1), asked_at(12), JOINED],
     ),
     "a role with less than a cut left": (
         [LOADED, line("truncated", 16, 1, SERVER, offset=7), line("leader-starts", 17, 0, epoch=1, offset=0)],
