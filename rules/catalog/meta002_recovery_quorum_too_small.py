@@ -8,7 +8,7 @@ from parsers.tables import ConfigChange, MetadataChange
 from rules.evidence import MIN_IN_SYNC, PartitionEvidence, PartitionState
 from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
-from rules.words import numbered
+from rules.words import any_of, numbered
 
 
 @rule(
@@ -16,8 +16,8 @@ from rules.words import numbered
     severity=Severity.MEDIUM,
     needs=(MetadataChange, ConfigChange),
     law="MinIsrRecoveryQuorum",
-    message="The partition is offline in epoch {epoch}: its ISR and its eligible leader replicas (ELR) are empty, so nobody "
-    "may lead. {recovery:.} {wanted:.}",
+    message="The partition is offline in epoch {epoch}: its ISR and its eligible leader replicas (ELR) are empty. "
+    "{recovery:.} {wanted:.}",
     implied_by=("BUG001",),
     bearing=Bearing(
         calls_for="Before the last known leader starts, copy and compare the logs of all assigned brokers. The log with the"
@@ -95,9 +95,9 @@ def _violation(last: PartitionState, known: tuple[int, ...], needed: int | None)
         facts={
             "epoch": last.epoch,
             "known": known,
-            "recovery": f"the controller may elect {numbered('broker', known)} only"
+            "recovery": f"the controller elects {any_of('broker', known)}, the last known leader, as soon as it is back"
             if known
-            else "the controller knows no broker that it may elect",
+            else "the controller knows no broker to elect",
             "wanted": wanted,
             "needed": needed,
             "assigned": last.replicas,

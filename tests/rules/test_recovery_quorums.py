@@ -45,8 +45,9 @@ def test_one_last_known_leader_is_fewer_than_hold_each_record(tmp_path: Path) ->
     (finding,) = found(dump(tmp_path))
     assert (finding.brokers, finding.severity, finding.partition) == ((1,), Severity.MEDIUM, 0)
     assert finding.message == (
-        "The partition is offline in epoch 1: its ISR and its eligible leader replicas (ELR) are empty, so nobody may"
-        " lead. The controller may elect broker 1 only. Broker 1 may lack committed records that another broker has."
+        "The partition is offline in epoch 1: its ISR and its eligible leader replicas (ELR) are empty. The"
+        " controller elects broker 1, the last known leader, as soon as it is back. Broker 1 may lack committed records"
+        " that another broker has."
         " min.insync.replicas is 2: each committed record was on at least 2 brokers."
     )
     (exhibit,) = finding.exhibits
@@ -55,7 +56,7 @@ def test_one_last_known_leader_is_fewer_than_hold_each_record(tmp_path: Path) ->
 
 def test_nobody_to_recover_from_needs_no_setting(tmp_path: Path) -> None:
     (finding,) = found(dump(tmp_path, known=(), least=None))
-    knows = "The controller knows no broker that it may elect."
+    knows = "The controller knows no broker to elect."
     assert finding.message.endswith(f"{knows} At least one broker is needed.")
 
 

@@ -33,7 +33,7 @@ def after_election(advice: Advice, best: Candidate) -> Iterator[str]:
             away = f"Move {other.path} of broker {other.broker} away, and start that broker."
             yield f"{stop}{away} It copies broker {best.broker}'s log."
     if best.lacks:
-        yield "Write the copied records to the partition again, unless their producers do."
+        yield "Set consumers back. Then write the copied records to the partition again, unless their producers do."
 
 
 def _restarts(advice: Advice) -> list[Gate]:

@@ -137,8 +137,10 @@ def _ranked(advice: Advice) -> str:
     if len(advice.leaders) == 1:
         return f" By last epoch and log end offset, broker {advice.leaders[0]} comes first."
     whole = all(c.end_known for c in advice.candidates if c.broker in advice.leaders)
-    ends = " and the same log end offset" if whole else ""
-    return f" {capital(numbered('broker', sorted(advice.leaders), 'has'))} the same epoch of their last records{ends}."
+    alike = ["epoch of their last records"] if any(c.last_epoch >= 0 for c in advice.candidates) else []
+    alike += ["log end offset"] if whole else []
+    who = capital(numbered("broker", sorted(advice.leaders), "has"))
+    return f" {who} the same {' and the same '.join(alike)}." if alike else ""
 
 
 def _said(words: str, indent: int, hanging: int = 2) -> Iterator[str]:
