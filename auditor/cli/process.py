@@ -42,7 +42,8 @@ def _ended_with() -> int:
     except MemoryError as error:
         code = _end(f"out of memory: {str(error) or 'none was left'}; {MORE_MEMORY}", ExitCode.OUT_OF_MEMORY)
     except Exception as error:  # noqa: BLE001 - the last resort of the process
-        code = _fail(error)
+        # While a class is being made, Python 3.11 hides a stop behind an error of its own.
+        code = _say_stopped() if isinstance(error.__cause__, KeyboardInterrupt) else _fail(error)
     return int(ExitCode.INTERRUPTED if was_stopped() else code)
 
 
