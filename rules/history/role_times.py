@@ -12,7 +12,7 @@ from typing import Final
 from rules.history.falling_times import LEAST_MS
 from rules.history.moments import Moment, accepted, falls, gives_role, ordered
 from rules.history.rotated import log_of
-from rules.history.sources_disagree import first_roles, order_times
+from rules.history.sources_disagree import newly_taken, order_times
 from rules.history.statements import Fetched
 
 _MOST: Final = 1 << 12
@@ -94,7 +94,7 @@ def _of(own: Sequence[Moment]) -> Iterator[tuple[int | None, int | None, int | N
     roles = ((m.clock, m.epoch) for m in ordered(own) if gives_role(m) and m.epoch is not None)
     if any(m.kind == "log-deleted" for m in own) or falls(roles):
         yield None, None, None
-    yield from ((role.epoch, role.time, role.time) for role in first_roles(own))
+    yield from ((role.epoch, role.time, role.time) for role in newly_taken(own))
     yield from ((epoch, came, answered) for epoch, (came, answered) in order_times(own).items())
 
 

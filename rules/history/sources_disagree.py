@@ -35,7 +35,7 @@ def _between_deletions(own: Sequence[Moment]) -> Iterator[Sequence[Moment]]:
 
 
 def _disagree(own: Sequence[Moment]) -> bool:
-    roles = first_roles(own)
+    roles = newly_taken(own)
     found = (*_against_orders(own, roles), *_against_requests(own, roles), *_without_role(own), *_states_fall(own))
     found = (*found, *_watermark_falls(own))
     return _shorter_than_loaded(own) or _loaded_amid_a_life(own) or any(late > LEAST_MS for late in found)
@@ -48,7 +48,7 @@ def _as_written(own: Iterable[Moment]) -> list[Moment]:
     return sorted(told, key=lambda m: (files.place(m.span.source), m.span.start))
 
 
-def first_roles(own: Sequence[Moment]) -> Sequence[RoleTaken]:
+def newly_taken(own: Sequence[Moment]) -> Sequence[RoleTaken]:
     """Roles, in the order of their lines, that were surely not taken before: they or their log show an older one."""
     newest: dict[str, int] = {}
     found: list[RoleTaken] = []

@@ -19,10 +19,11 @@ from rules.narrow.facts import Fact, Surroundings
 
 def of_lines(unit: ReadUnit, spoken: Spoken) -> Iterator[Fact]:
     """One fact of a unit whose lines are dated: where times fall, where they are close, and when roles were taken."""
-    zones = Zones(unit.log_timezones)
-    dated = {name: zones.of_moments(filter(dated_lines, said)) for name, said in spoken.items()}
-    lines = [line for said in spoken.values() for line in said if dated_lines(line)]
+    written = {name: [*filter(dated_lines, said)] for name, said in spoken.items()}
+    lines = [line for said in written.values() for line in said]
     if lines:
+        zones = Zones(unit.log_timezones)
+        dated = {name: zones.of_moments(said) for name, said in written.items()}
         instants = [line for said in dated.values() for line in said]
         falls = falls_in(instants) if falls_in(lines) else ()
         roles = role_times_in({(topic or "", partition): own for (topic, partition), own in dated.items()})
