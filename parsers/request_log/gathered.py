@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import chain, compress
+from itertools import chain
 from struct import Struct as Packing
 from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -231,10 +231,10 @@ def _answered(topics_of: Sequence[Sequence[Any]], topics: Topics) -> NamedSide:
     said = np.full((len(parts), 1 + len(ANSWERED)), NULL)
     said[:, :_SAID] = table(rows, _SAID)
     # Few answers send their asker elsewhere.
-    elsewhere = [p.divergingEpoch is not UNDIVERGED or p.currentLeader is not UNLED for p in parts]
-    for place in compress(range(len(parts)), elsewhere):
-        diverging, leader = parts[place].divergingEpoch, parts[place].currentLeader
-        said[place, _SAID:] = diverging.epoch, diverging.endOffset, leader.leaderId, leader.leaderEpoch
+    for place, part in enumerate(parts):
+        if part.divergingEpoch is not UNDIVERGED or part.currentLeader is not UNLED:
+            diverging, leader = part.divergingEpoch, part.currentLeader
+            said[place, _SAID:] = diverging.epoch, diverging.endOffset, leader.leaderId, leader.leaderEpoch
     return _side(topics_of, flat, lists, topics, said)
 
 
