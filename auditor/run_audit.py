@@ -41,8 +41,8 @@ def _audit_and_tell(folders: Sequence[Path], dump: DumpParts, config: AuditConfi
         report = audit(folders, config, progress)
     remember(json.document(report), dump)
     for name, file in config.written_formats:
-        deliver_to(rendered(name, report, whole=config.verbose), file, config.named("format"), config)
-    deliver(_told(report, config), config)
+        deliver_to(_rendered(name, report, config), file, config.named("format"), config)
+    deliver(_on_screen(report, config), config)
     return report.exit_code
 
 
@@ -55,16 +55,18 @@ def run_postmortem(dumps: Sequence[Path], config: AuditConfig) -> int:
     return run_audit(dumps, config)
 
 
-def _told(report: AuditReport, config: AuditConfig) -> str:
+def _on_screen(report: AuditReport, config: AuditConfig) -> str:
     """As the reader takes it: a terminal has colours and a width of its own."""
     if config.output == TO_STDOUT:
-        return _render(report, config, columns=_columns(), colour=_colour())
-    return _render(report, config, columns=PIPED_COLUMNS, colour=False)
+        return _rendered(config.shown_format, report, config, columns=_columns(), colour=_colour())
+    return _rendered(config.shown_format, report, config)
 
 
-def _render(report: AuditReport, config: AuditConfig, *, columns: int, colour: bool) -> str:
-    if config.shown_format != TERMINAL:
-        return rendered(config.shown_format, report, whole=config.verbose)
+def _rendered(
+    name: str, report: AuditReport, config: AuditConfig, *, columns: int = PIPED_COLUMNS, colour: bool = False
+) -> str:
+    if name != TERMINAL:
+        return rendered(name, report, whole=config.verbose)
     return terminal.render(report, columns=columns, colour=colour, verbose=config.verbose, quiet=config.quiet)
 
 

@@ -1,4 +1,4 @@
-"""The page that says how a rule is added: its example is a rule as it stands there, and its drawings are its twins."""
+"""The pages that say how a rule and a log line are added: the example is a rule as it stands there, and its drawings are its twins."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from auditor.config import ConfigError
 from auditor.rule_reference import pages
 from parsers.broker_log import EVENTS
-from parsers.tables import TABLES
+from parsers.tables import TABLES, BrokerEvent
 from rules.catalog import RULES
 from rules.judging.judge import judge
 from rules.rule import Rule
@@ -21,6 +21,7 @@ from rules.verdict import PartitionVerdict
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "add-a-rule.md").read_text(encoding="utf-8")
+LINES_PAGE = (ROOT / "docs" / "add-a-log-line.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -62,17 +63,25 @@ def test_before_anything_shows_it_the_pages_are_refused_with_what_is_to_be_run(
         pages()
 
 
-def test_the_drawing_over_time_is_one_and_the_wording_is_as_it_stands_there() -> None:
-    drawing, wording = re.findall(r"```\n(broker .*?|Wording.*?)```", PAGE, re.DOTALL)
+def test_the_drawing_over_time_is_one() -> None:
+    (drawing,) = re.findall(r"```\n(broker .*?)```", PAGE, re.DOTALL)
     assert max(m.time or 0 for m in read_sketch(drawing).evidence.moments) == 30_000
+
+
+def test_the_wording_is_as_it_stands_there_and_its_holes_are_columns() -> None:
+    (wording,) = re.findall(r"```\n(Wording.*?)```", LINES_PAGE, re.DOTALL)
     own = re.search(r'text="(.*?)"', wording)
     assert own is not None
     assert [own[1]] == [w.text for event in EVENTS for w in event.wordings if w.text == own[1]]
+    table = "".join(line.split("|")[2] for line in LINES_PAGE.splitlines() if line.startswith("| "))
+    holes = set(re.findall(r"`(\w+)`", table))
+    assert holes - set(BrokerEvent.__struct_fields__) == {"last_offset"}
 
 
-def test_what_the_page_names_is_there() -> None:
+@pytest.mark.parametrize("page", [PAGE, LINES_PAGE], ids=["rule", "line"])
+def test_what_the_page_names_is_there(page: str) -> None:
     """All but the file that is to be written, and pages beside it that it links."""
-    named = set(re.findall(r"(?<!\]\()\b(?:rules|tests|docs|auditor)/[\w/]+\.\w+", PAGE))
+    named = set(re.findall(r"(?<!\]\()\b(?:rules|tests|docs|auditor|parsers)/[\w/]+\.\w+", page))
     missing = [path for path in named if not (ROOT / path).exists()]
     assert [path for path in missing if not path.startswith("rules/catalog/seg009_")] == []
     assert len(named) > len(missing)

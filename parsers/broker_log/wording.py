@@ -56,7 +56,7 @@ class Wording(Struct, frozen=True, kw_only=True):
     """Columns that the sample must give."""
     since: str = ""
     until: str = ""
-    """The first and the last release line that writes it so, both included; empty where nobody looked further."""
+    """The first release line that writes it so, and the first after it that does not; empty where nobody looked further."""
     copies: Mapping[str, str] = field(default_factory=dict)
     """Columns that take the value of another column."""
     items: str | None = None

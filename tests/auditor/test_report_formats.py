@@ -210,6 +210,15 @@ def test_one_run_writes_several_formats(tmp_path: Path) -> None:
     assert "--force" in again.err
 
 
+@pytest.mark.parametrize("how", ["--verbose", "--quiet"])
+def test_a_file_beside_the_report_holds_as_much_as_one_in_its_place(how: str, tmp_path: Path) -> None:
+    dump = str(SAMPLES / "unclean_4x" / "dump")
+    beside, instead = tmp_path / "beside.txt", tmp_path / "instead.txt"
+    run("audit", dump, "--engine", "local", how, "--format", f"terminal={beside}")
+    run("audit", dump, "--engine", "local", how, "--output", str(instead))
+    assert beside.read_text("utf-8") == instead.read_text("utf-8")
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [

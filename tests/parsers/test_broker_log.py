@@ -26,6 +26,9 @@ from parsers.broker_log import (
     parse_settings,
     read_log,
 )
+from parsers.broker_log.catalogue import matchers
+from parsers.broker_log.entry_blocks import Block
+from parsers.broker_log.matched_events import find_lines, text_of
 from parsers.broker_log.wording import Event, Wording, compile_text
 from parsers.provenance import Origin
 from parsers.tables import BrokerEvent, BrokerSetting, EventKind, Refusal, from_arrow
@@ -66,6 +69,25 @@ def test_every_sample_gives_its_event_and_no_other(event: Event, wording: Wordin
     assert {name: getattr(row, name) for name in wording.expect} == dict(wording.expect)
     assert (row.span_start, row.span_end) == (0, len(line) - 1)
     assert (row.time_text, row.level, row.logger) == ("2026-11-21 05:25:18,155", "INFO", "kafka.log.Log")
+
+
+@pytest.mark.parametrize(("event", "wording"), WORDINGS, ids=lambda value: getattr(value, "kind", ""))
+def test_no_line_is_of_two_kinds(event: Event, wording: Wording) -> None:
+    """The first wording that fits takes a line: another kind that fits it too would lose it, or win it, unseen."""
+    text = text_of(Block(offset=0, data=entry(wording.sample)), reading().layout, None)
+    fitting = {
+        matcher.event.kind
+        for lead, lines in find_lines(text).by_lead.items()
+        for _, begin, stop in lines
+        for matcher in matchers(lead)
+        if matcher.pattern.match(text.data, begin, stop)
+    }
+    assert fitting == {event.kind}
+
+
+def test_a_wording_stands_once() -> None:
+    texts = Counter((wording.text, wording.items) for _, wording in WORDINGS)
+    assert [text for text, times in texts.items() if times > 1] == []
 
 
 def test_every_kind_is_declared_once() -> None:
