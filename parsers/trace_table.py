@@ -46,10 +46,10 @@ class _Unfit(ValueError):
 
 def read_trace_table(path: Path, origin: Origin, start: int = 0, end: int | None = None) -> Parsed[Fetch]:
     """The fetches of a trace table, or those whose lines begin in bytes `[start, end)` of it."""
-    told = list(trace_rows(path, origin, start, end))
+    rows = list(trace_rows(path, origin, start, end))
     return Parsed(
-        rows=tuple(row for row in told if isinstance(row, Fetch)),
-        refusals=tuple(row for row in told if isinstance(row, Refusal)),
+        rows=tuple(row for row in rows if isinstance(row, Fetch)),
+        refusals=tuple(row for row in rows if isinstance(row, Refusal)),
     )
 
 

@@ -157,7 +157,7 @@ class Settings:
     def _ranked(self) -> dict[tuple[str | None, int | None, str], Ranks]:
         return {}
 
-    def told(self, topic: str | None, broker: int | None, name: str) -> Ranks:
+    def ranks(self, topic: str | None, broker: int | None, name: str) -> Ranks:
         """What speaks of a setting, the statements that outrank the others first."""
         place = topic, broker, name
         if place not in self._ranked:
@@ -193,7 +193,7 @@ class Settings:
         """The statement that held at a moment, or when the evidence ends; None where none did or several may have."""
         possible: list[Setting] = []
         gone = False
-        for statements in self.told(topic, broker, name):
+        for statements in self.ranks(topic, broker, name):
             if gone and statements[0].topic is not None:
                 continue  # the topic has no longer what it was made with
             held, sure = _held(statements, at, clocks)

@@ -90,8 +90,8 @@ def _start_apart(conf: SparkConf) -> None:
             gateway = launch_gateway(conf, popen_kwargs={"stderr": said})  # type: ignore[no-untyped-call]
         except RuntimeError as error:
             said.seek(0)
-            told = said.read(WORDS_OF_JVM).decode("utf-8", "replace").split()
-            raise RuntimeError(" ".join([str(error), *told])) from error
+            words = said.read(WORDS_OF_JVM).decode("utf-8", "replace").split()
+            raise RuntimeError(" ".join([str(error), *words])) from error
         SparkContext(conf=conf, gateway=gateway)
 
 

@@ -39,11 +39,11 @@ def decided_otherwise(slots: Slots, headers: pa.RecordBatch, read: Read) -> Iter
     keys = list(read([(start, start + width) for start in starts.tolist()]))
     types = np.array([_type(key) for key in keys], dtype=np.int64)
     offsets, producers = column(headers, "base_offset")[rows], column(headers, "producer_id")[rows]
-    told = _told(slots, offsets, producers)
-    for row in np.flatnonzero((types == _ABORT) & ~told).tolist():
+    indexed = _indexed(slots, offsets, producers)
+    for row in np.flatnonzero((types == _ABORT) & ~indexed).tolist():
         offset, producer = int(offsets[row]), int(producers[row])
         yield _contradiction(slots, "no entry", offset, f"nothing for producer {producer}'s abort at offset {offset}")
-    for row in np.flatnonzero((types == _COMMIT) & told).tolist():
+    for row in np.flatnonzero((types == _COMMIT) & indexed).tolist():
         offset, producer = int(offsets[row]), int(producers[row])
         found = f"producer {producer} at offset {offset}, where the log's marker commits"
         yield _contradiction(slots, "no marker", offset, found)
@@ -65,7 +65,7 @@ def _type(key: bytes) -> int:
     return int.from_bytes(key[-2:], "big") if key.startswith(_BEFORE_TYPE) else -1
 
 
-def _told(
+def _indexed(
     slots: Slots, offsets: npt.NDArray[np.int64], producers: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.bool_]:
     """Which markers an entry names, by offset and producer."""

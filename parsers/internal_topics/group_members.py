@@ -94,7 +94,7 @@ def memberships(records: Iterable[InternalRecord]) -> tuple[GroupMembers, ...]:
         except (Malformed, UnknownVersion):
             unread.add(group)
     whole = ((group, own) for group, own in newer.items() if group not in unread)
-    found.extend(told for group, own in whole if (told := own.told(group)) is not None)
+    found.extend(members for group, own in whole if (members := own.group_members(group)) is not None)
     return tuple(sorted(found, key=lambda each: (each.group, each.newer)))
 
 
@@ -199,7 +199,7 @@ class _Newer(Struct, frozen=True):
             self.held[key.string()] = _Held(epoch, state, _by_id(fields), _by_id(fields))
         self.spans.append(record.span)
 
-    def told(self, group: str) -> GroupMembers | None:
+    def group_members(self, group: str) -> GroupMembers | None:
         """The group, where the epoch of its targets is told."""
         if not self.epochs:
             return None

@@ -58,8 +58,8 @@ class StandingKeys:
 
     def members(self) -> tuple[GroupMembers, ...]:
         """Every group whose members are told, in order; a group of which a part had no room would be told wrongly."""
-        told = memberships(sorted(self._of_members.values(), key=lambda record: record.offset))
-        return tuple(each for each in told if each.group not in self._partial)
+        groups = memberships(sorted(self._of_members.values(), key=lambda record: record.offset))
+        return tuple(each for each in groups if each.group not in self._partial)
 
     def groups(self) -> dict[str, Span]:
         """Every group with its newest record that stands."""

@@ -87,7 +87,7 @@ class SnapshotChecks:
 
 
 def _check(
-    snapshot: SnapshotToCheck, standing: Standing, epoch: int | None, told: tuple[str, ...] = (), count: int = 0
+    snapshot: SnapshotToCheck, standing: Standing, epoch: int | None, kept: tuple[str, ...] = (), count: int = 0
 ) -> SnapshotCheck:
     return SnapshotCheck(
         end_offset=snapshot.end_offset,
@@ -95,7 +95,7 @@ def _check(
         source=snapshot.source,
         standing=standing,
         log_epoch=epoch,
-        differences=told,
+        differences=kept,
         count=count,
     )
 

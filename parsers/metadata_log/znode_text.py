@@ -87,7 +87,7 @@ def _milliseconds(text: bytes) -> int | None:
         return None
     day, hour, minute, second, year = (int(match[index]) for index in (2, 3, 4, 5, 6))
     try:
-        told = datetime(year, _MONTHS.index(match[1]) + 1, day, hour, minute, second, tzinfo=UTC)
+        instant = datetime(year, _MONTHS.index(match[1]) + 1, day, hour, minute, second, tzinfo=UTC)
     except ValueError:
         return None
-    return int(told.timestamp()) * 1000
+    return int(instant.timestamp()) * 1000

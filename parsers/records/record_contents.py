@@ -40,9 +40,9 @@ def decode_contents(entry: bytes, origin: Origin, position: int, *, limit: int) 
     try:
         return Parsed(rows=tuple(_batch(view, limit) if entry[16] > 1 else _legacy(view, limit)))
     except (Undecodable, IndexError) as stop:
-        told = stop if isinstance(stop, Undecodable) else Undecodable("a whole entry", f"{len(entry)} bytes")
+        fault = stop if isinstance(stop, Undecodable) else Undecodable("a whole entry", f"{len(entry)} bytes")
         end = position + len(entry)
-        return Parsed(refusals=(refuse(origin, told.kind, position, end, expected=told.expected, found=told.found),))
+        return Parsed(refusals=(refuse(origin, fault.kind, position, end, expected=fault.expected, found=fault.found),))
 
 
 def _batch(view: memoryview, limit: int) -> Iterator[RecordContent]:

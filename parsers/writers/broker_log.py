@@ -41,8 +41,8 @@ def start_lines(time_text: str, release: Release, settings: Mapping[str, str], m
     lines.append(f"[{time_text}] INFO Kafka version{colon} {version} (org.apache.kafka.common.utils.AppInfoParser)\n")
     if metadata_version is not None:
         publisher = f"BrokerMetadataPublisher id={settings.get('node.id', '0')}"
-        told = f"Publishing initial metadata at offset OffsetAndEpoch(offset=1, epoch=1) with metadata.version {metadata_version}."
-        lines.append(f"[{time_text}] INFO [{publisher}] {told} (kafka.server.metadata.BrokerMetadataPublisher)\n")
+        text = f"Publishing initial metadata at offset OffsetAndEpoch(offset=1, epoch=1) with metadata.version {metadata_version}."
+        lines.append(f"[{time_text}] INFO [{publisher}] {text} (kafka.server.metadata.BrokerMetadataPublisher)\n")
     return "".join(lines).encode()
 
 

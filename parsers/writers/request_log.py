@@ -147,19 +147,19 @@ def _offset_request(row: OffsetRequest) -> Struct:
 
 
 def _offset_answer(row: OffsetRequest) -> Struct:
-    told = _known(
+    answer = _known(
         partitionIndex=row.partition, errorCode=row.error_code, timestamp=-1, offset=row.offset,
         leaderEpoch=row.leader_epoch,
     )  # fmt: skip
-    return {"topics": [{"name": row.topic, "partitions": [told]}]}
+    return {"topics": [{"name": row.topic, "partitions": [answer]}]}
 
 
 def _deletion(row: RequestEvent) -> tuple[Struct, Struct]:
     asked = {"partitionIndex": row.partition, "offset": row.offset}
-    told = {"partitionIndex": row.partition, "lowWatermark": row.low_watermark, "errorCode": row.error_code}
+    answer = {"partitionIndex": row.partition, "lowWatermark": row.low_watermark, "errorCode": row.error_code}
     return (
         {"topics": [{"name": row.topic, "partitions": [asked]}], "timeoutMs": 60000},
-        {"throttleTimeMs": 0, "topics": [{"name": row.topic, "partitions": [told]}]},
+        {"throttleTimeMs": 0, "topics": [{"name": row.topic, "partitions": [answer]}]},
     )
 
 
@@ -229,8 +229,8 @@ def _json_line(row: Row, api: str, asked: Struct, answered: Struct | None) -> by
         "sendTimeMs": _milliseconds(row.send_time_us), "securityProtocol": "PLAINTEXT", "principal": "User:ANONYMOUS",
         "listener": "PLAINTEXT", "clientInformation": _UNKNOWN_CLIENT,
     }  # fmt: skip
-    told = json.dumps(line, separators=(",", ":"))
-    return f"[{row.time_text}] DEBUG Completed request:{told} (kafka.request.logger)\n".encode()
+    text = json.dumps(line, separators=(",", ":"))
+    return f"[{row.time_text}] DEBUG Completed request:{text} (kafka.request.logger)\n".encode()
 
 
 def _port(row: Row) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Fetch, IsrRequest, MetadataChange, OffsetCheckpoint
-from rules.evidence import PartitionEvidence, Told, no_answer, raised_since, unbounded
+from rules.evidence import PartitionEvidence, ToldWatermark, no_answer, raised_since, unbounded
 from rules.finding import Confidence, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -64,15 +64,15 @@ def high_watermark_beyond_isr(evidence: PartitionEvidence) -> Iterator[Violation
     courses = [course for course in evidence.replayed.courses if course.isr.estimated]
     estimated = {(course.lead.leader, epoch) for course in courses for epoch in course.lead.epochs}
     reported: set[tuple[int | None, int | None]] = set()
-    for told in evidence.replayed.told:
-        key = (told.moment.witness, told.moment.term)
-        if told.by_leader and told.standing == "above" and key not in reported:
+    for watermark in evidence.replayed.told_watermarks:
+        key = (watermark.moment.witness, watermark.moment.term)
+        if watermark.by_leader and watermark.standing == "above" and key not in reported:
             reported.add(key)
-            yield _violation(told, "likely" if key in estimated else "certain")
+            yield _violation(watermark, "likely" if key in estimated else "certain")
     yield from _written(evidence)
-    for reason, missing in no_answer(evidence.replayed.told):
+    for reason, missing in no_answer(evidence.replayed.told_watermarks):
         yield Undecided(reason=reason, missing=missing, blocking=False)
-    if evidence.replayed.told:
+    if evidence.replayed.told_watermarks:
         created_again = len(evidence.told_ids) > 1
         for reason, missing in unbounded(evidence.replayed.missing, "above", created_again=created_again):
             yield Undecided(reason=reason, missing=missing, blocking=False)
@@ -99,19 +99,19 @@ def _written(evidence: PartitionEvidence) -> Iterator[Violation]:
             )
 
 
-def _violation(told: Told, confidence: Confidence) -> Violation:
-    bound = told.expected.high
+def _violation(watermark: ToldWatermark, confidence: Confidence) -> Violation:
+    bound = watermark.expected.high
     return Violation(
-        brokers=() if told.moment.witness is None else (told.moment.witness,),
+        brokers=() if watermark.moment.witness is None else (watermark.moment.witness,),
         start_offset=None if bound is None else bound.offset,
-        end_offset=told.observed,
+        end_offset=watermark.observed,
         confidence=confidence,
         facts={
             "told": "reported",
-            "leader": told.moment.witness,
-            "epoch": told.moment.term,
+            "leader": watermark.moment.witness,
+            "epoch": watermark.moment.term,
             "because": "" if bound is None else bound.because,
-            "subject": str(told.moment.term),
+            "subject": str(watermark.moment.term),
         },
-        exhibits=(Exhibit(span=told.moment.span, role="the answer"),),
+        exhibits=(Exhibit(span=watermark.moment.span, role="the answer"),),
     )

@@ -68,24 +68,24 @@ def follower_high_watermark_beyond_leader(evidence: PartitionEvidence) -> Iterat
     t5 follows 3 epoch 1 at 2 hw 2
     t6 saves 3 at 2
     """
-    for told in evidence.replayed.told:
-        bound = told.expected.high
-        if told.by_leader or told.standing != "above" or bound is None or told.moment.broker is None:
+    for watermark in evidence.replayed.told_watermarks:
+        bound = watermark.expected.high
+        if watermark.by_leader or watermark.standing != "above" or bound is None or watermark.moment.broker is None:
             continue
-        if told.moment is first_role(m for m in evidence.moments if m.clock == told.moment.clock):
+        if watermark.moment is first_role(m for m in evidence.moments if m.clock == watermark.moment.clock):
             continue
         yield Violation(
-            brokers=(told.moment.broker,),
+            brokers=(watermark.moment.broker,),
             start_offset=bound.offset,
-            end_offset=told.observed,
+            end_offset=watermark.observed,
             facts={
-                "broker": told.moment.broker,
-                "when": _when(told.moment.epoch),
-                "epoch": told.moment.epoch,
+                "broker": watermark.moment.broker,
+                "when": _when(watermark.moment.epoch),
+                "epoch": watermark.moment.epoch,
                 "because": bound.because,
-                "subject": str(told.moment.epoch),
+                "subject": str(watermark.moment.epoch),
             },
-            exhibits=(Exhibit(span=told.moment.span, role="its own word"),),
+            exhibits=(Exhibit(span=watermark.moment.span, role="its own word"),),
         )
     yield from _written(evidence)
     yield from _nothing_told(evidence)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Fetch, IsrRequest, MetadataChange
-from rules.evidence import Fetched, PartitionEvidence, Told, no_answer, unbounded
+from rules.evidence import Fetched, PartitionEvidence, ToldWatermark, no_answer, unbounded
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -58,23 +58,23 @@ def high_watermark_stalled(evidence: PartitionEvidence) -> Iterator[Violation | 
     t4 fetch 2@6 from 1 hw=4
     t5 fetch 2@6 from 1 hw=4
     """
-    late: dict[tuple[int | None, int | None], list[Told]] = {}
-    for told in evidence.replayed.told:
-        if told.by_leader and told.standing == "below":
-            late.setdefault((told.moment.witness, told.moment.term), []).append(told)
+    late: dict[tuple[int | None, int | None], list[ToldWatermark]] = {}
+    for watermark in evidence.replayed.told_watermarks:
+        if watermark.by_leader and watermark.standing == "below":
+            late.setdefault((watermark.moment.witness, watermark.moment.term), []).append(watermark)
     for answers in late.values():
         yield _violation(answers)
-    for reason, missing in no_answer(evidence.replayed.told):
+    for reason, missing in no_answer(evidence.replayed.told_watermarks):
         yield Undecided(reason=reason, missing=missing, blocking=False)
-    if evidence.replayed.told:
+    if evidence.replayed.told_watermarks:
         created_again = len(evidence.told_ids) > 1
         for reason, missing in unbounded(evidence.replayed.missing, "below", created_again=created_again):
             yield Undecided(reason=reason, missing=missing, blocking=False)
 
 
-def _violation(answers: list[Told]) -> Violation:
-    worst = max(answers, key=lambda told: (told.expected.low.offset if told.expected.low else 0) - (told.observed or 0))
-    count = sum(told.moment.count for told in answers)
+def _violation(answers: list[ToldWatermark]) -> Violation:
+    worst = max(answers, key=lambda each: (each.expected.low.offset if each.expected.low else 0) - (each.observed or 0))
+    count = sum(each.moment.count for each in answers)
     bound, leader = worst.expected.low, worst.moment.witness
     return Violation(
         brokers=() if leader is None else (leader,),
@@ -95,5 +95,5 @@ def _violation(answers: list[Told]) -> Violation:
     )
 
 
-def _leaves_out(told: Told) -> bool:
-    return isinstance(told.moment, Fetched) and told.moment.left_out > 0
+def _leaves_out(watermark: ToldWatermark) -> bool:
+    return isinstance(watermark.moment, Fetched) and watermark.moment.left_out > 0

@@ -76,11 +76,11 @@ def _violation(found: Shorter) -> Violation:
     """Above the high watermark a crash takes from a leader what was not flushed: no replica was promised it."""
     closing, likely = found.closing, found.load is not None and not found.sure_of_epoch
     committed = not found.as_leader or found.ends < found.committed_end
-    told, load = found.told, found.load
+    proof, load = found.proof, found.load
     held, missing = _held(found), " and ".join(offsets_told(*part) for part in found.gone.sure.parts)
     ends = f"ended at {found.ends} when it was loaded again, without {missing}"
-    leader = None if told is None else told.witness
-    epoch = None if told is None else told.term
+    leader = None if proof is None else proof.witness
+    epoch = None if proof is None else proof.term
     more: dict[str, int | str] = {}
     if found.as_leader:
         leader, epoch, more = found.broker, None if load is None else load.term, {"committed_end": found.committed_end}
@@ -103,18 +103,18 @@ def _held(found: Shorter) -> str:
     """What it had, and how that shows."""
     if found.closing is not None and found.closing.log_end.low is not None:
         return f"had reached offset {found.had} ({found.closing.log_end.low.because})"
-    if found.as_leader and found.told is not None:
+    if found.as_leader and found.proof is not None:
         return found.word
     return f"fetched from offset {found.had}"
 
 
 def _exhibits(found: Shorter) -> tuple[Exhibit, ...]:
     role = "what tells it" if found.load is None else "what it told" if found.as_leader else "the fetch"
-    told = () if found.told is None else (Exhibit(span=found.told.span, role=role),)
+    proof = () if found.proof is None else (Exhibit(span=found.proof.span, role=role),)
     if found.load is not None:
-        return *told, Exhibit(span=found.load.span, role="the log as it was loaded")
+        return *proof, Exhibit(span=found.load.span, role="the log as it was loaded")
     stopped = () if found.closing is None else (Exhibit(span=found.closing.stopped.span, role="the clean shutdown"),)
-    return *told, *stopped
+    return *proof, *stopped
 
 
 def _undecided(found: Shorter) -> Undecided:

@@ -101,10 +101,10 @@ def _on_disk(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
 
 def _told_late(run: StableRun) -> Violation:
     worst, leader = run.worst, run.worst.moment.witness
-    behind = (worst.due or 0) - worst.told
+    behind = (worst.due or 0) - worst.lso
     return Violation(
         brokers=() if leader is None else (leader,),
-        start_offset=worst.told,
+        start_offset=worst.lso,
         end_offset=worst.due,
         facts={
             "broker": leader,
@@ -124,7 +124,7 @@ def _unknown(run: StableRun) -> Undecided:
         reason=f"{who} told last stable offsets behind its high watermark for {run.lasted // 1000} s, and no log here"
         " tells its transactions then",
         missing="a log that holds what it led",
-        start_offset=first.told,
+        start_offset=first.lso,
         blocking=False,
         exhibits=tuple(_ends(run)),
     )

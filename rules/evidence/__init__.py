@@ -21,10 +21,10 @@ from rules.history.moments import (
 from rules.history.statements import Fetched, Inquiry, LogCut, PartitionState, Role, RoleTaken
 from rules.history.turns import LeaderChange
 from rules.protocol.topics import COMPACTED_TOPICS, METADATA_TOPIC
-from rules.replay import Course, Lag, LeaderRow, Replay, Told, lags, translated
+from rules.replay import Course, Lag, LeaderRow, Replay, ToldWatermark, lags, translated
 from rules.replay.closing import CRASHED, Closing, Unclosed, raised_since
 from rules.replay.missing import unbounded
-from rules.replay.told import no_answer, none_told
+from rules.replay.told_watermarks import no_answer, none_told
 from rules.replicas.alone import stands_alone
 from rules.replicas.belied import Belied
 from rules.replicas.commits_of_groups import GroupCommit, GroupHome
@@ -122,7 +122,7 @@ __all__ = [
     "SnapshotSeen",
     "Span",
     "Stray",
-    "Told",
+    "ToldWatermark",
     "Unclosed",
     "Uncompared",
     "Unindexed",

@@ -37,12 +37,12 @@ def kept_behind(
     moments: Sequence[Moment], course: Course, limit: int, slack: int
 ) -> Iterator[tuple[LeaderRow, Lag]]:
     """Members that lagged for too long while nobody asked to take them out, each where it is seen first."""
-    told: set[int] = set()
+    brokers: set[int] = set()
     for row, followers in lags(course):
         for lag in followers:
             late = lag.milliseconds > limit + limit // 2 + slack and lag.awake_ms > limit // 2 + slack
-            if late and lag.broker not in told and _surely_member(row, lag) and _changes_told(moments, course, row):
-                told.add(lag.broker)
+            if late and lag.broker not in brokers and _surely_member(row, lag) and _changes_told(moments, course, row):
+                brokers.add(lag.broker)
                 if not _proposed(moments, course, lag, row):
                     yield row, lag
 

@@ -54,12 +54,12 @@ def allowed(evidence: PartitionEvidence) -> Iterator[Allowed | NotTold]:
 
 
 def _said(evidence: PartitionEvidence, event: _Event) -> Iterator[Allowed | NotTold]:
-    told = [setting for name in event.names if (setting := evidence.setting(event.broker, name, event.at))]
-    letting = next((setting for setting in told if setting.value and event.lets(setting.value)), None)
+    settings = [setting for name in event.names if (setting := evidence.setting(event.broker, name, event.at))]
+    letting = next((setting for setting in settings if setting.value and event.lets(setting.value)), None)
     if letting is not None:
         certain, shown_at = evidence.settings.is_certain(letting), event.at.span
         yield Allowed(setting=letting, certain=certain, effect=event.effect, broker=event.broker, shown_at=shown_at)
-    elif not told and event.reason is not None:
+    elif not settings and event.reason is not None:
         yield NotTold(name=event.names[0], reason=event.reason)
 
 
@@ -98,8 +98,8 @@ def _committed_alone(evidence: PartitionEvidence) -> Iterator[Allowed | NotTold]
 def _acknowledged_alone(course: Course, start: int) -> Moment | None:
     for row in course.rows:
         m = row.moment
-        told = m.kind == "produced" and m.acks == -1 and m.error == 0 and (m.offset or -1) >= start
-        if told and row.stands_alone(course.lead.leader):
+        acknowledged = m.kind == "produced" and m.acks == -1 and m.error == 0 and (m.offset or -1) >= start
+        if acknowledged and row.stands_alone(course.lead.leader):
             return m
     return None
 

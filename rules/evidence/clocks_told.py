@@ -32,13 +32,13 @@ def clocks_told(
 
     The record of several leaders is of several clocks. What holds of a time in it holds whichever of them it is of.
     """
-    quorum, told = _Quorum(settings.memberships), settings.memberships
+    quorum, memberships = _Quorum(settings.memberships), settings.memberships
     if quorum.several:
         moments = [structs.replace(m, clock=quorum.clock_of(m.span)) if m.clock == RECORDS else m for m in moments]
-        told = tuple(replace(s, clock=quorum.clock_of(s.span)) if s.clock == RECORDS else s for s in told)
+        memberships = tuple(replace(s, clock=quorum.clock_of(s.span)) if s.clock == RECORDS else s for s in memberships)
     # How long a clock stood still when it was set back is not told: its times since are of no other clock.
     of_none = {moment.clock for moment in moments if moment.set_back != 0}
-    every = (*precedences(moments), *_registered(told), *_ordered(moments, told))
+    every = (*precedences(moments), *_registered(memberships), *_ordered(moments, memberships))
     found = [each for each in every if of_none.isdisjoint((each.cause, each.effect))]
     written = [*stamps(moments), *((s.clock, s.since) for s in settings.statements if s.since is not None)]
     clocks = closed(found, perhaps_set(found, written, steady))
@@ -51,8 +51,8 @@ def clocks_told(
 class _Quorum:
     """Whose clock each record bears where several nodes led the quorum; lives only inside `clocks_told`."""
 
-    def __init__(self, told: Sequence[Setting]) -> None:
-        self._led = sorted((_place(s.span), f"quorum leader {s.value}") for s in told if s.name == QUORUM_LEADER)
+    def __init__(self, memberships: Sequence[Setting]) -> None:
+        self._led = sorted((_place(s.span), f"quorum leader {s.value}") for s in memberships if s.name == QUORUM_LEADER)
         self.clocks = frozenset(clock for _, clock in self._led)
         self.several = len(self.clocks) > 1
 
@@ -69,10 +69,10 @@ def _place(span: Span) -> tuple[str, str, int]:
     return folder, segment, span.start
 
 
-def _registered(told: Sequence[Setting]) -> Iterator[Precedence]:
+def _registered(memberships: Sequence[Setting]) -> Iterator[Precedence]:
     """A process says its incarnation before the controller records it, and the broker epoch after that."""
-    records = {(s.name, s.broker, s.value): s for s in reversed(told) if s.origin == "registration"}
-    for own in told:
+    records = {(s.name, s.broker, s.value): s for s in reversed(memberships) if s.origin == "registration"}
+    for own in memberships:
         record = records.get((own.name, own.broker, own.value))
         if own.origin != "log" or record is None:
             continue
@@ -87,9 +87,9 @@ def _between(cause: Setting, effect: Setting) -> Iterator[Precedence]:
         yield Precedence(cause=cause.clock, earlier=cause.since, effect=effect.clock, later=effect.since)
 
 
-def _ordered(moments: Sequence[Moment], told: Sequence[Setting]) -> Iterator[Precedence]:
+def _ordered(moments: Sequence[Moment], memberships: Sequence[Setting]) -> Iterator[Precedence]:
     """A controller of ZooKeeper's says that it was elected before its orders of that epoch arrive."""
-    elected = {s.value: s for s in reversed(told) if s.name == CONTROLLER_EPOCH and s.since is not None}
+    elected = {s.value: s for s in reversed(memberships) if s.name == CONTROLLER_EPOCH and s.since is not None}
     for m in moments if elected else ():
         if not isinstance(m, PartitionState) or m.controller_epoch is None:
             continue

@@ -41,12 +41,12 @@ def vacancy(evidence: PartitionEvidence) -> Vacancy:
 
 def _vacant(moments: Iterable[Moment]) -> PartitionState | None:
     """The last state of the partition, where nobody leads in it and nothing is told of a later epoch."""
-    told = [m for m in moments if m.epoch is not None]
-    states = [m for m in told if m.kind == "leadership" and m.partition_epoch is not None and m.isr is not None]
+    in_epochs = [m for m in moments if m.epoch is not None]
+    states = [m for m in in_epochs if m.kind == "leadership" and m.partition_epoch is not None and m.isr is not None]
     last = max(states, key=lambda m: (m.epoch or 0, m.partition_epoch or 0), default=None)
     if last is None or last.leader != NOBODY or last.clock == ZOOKEEPER_CLOCK:
         return None
-    return None if any((m.epoch or 0) > (last.epoch or 0) for m in told) else last
+    return None if any((m.epoch or 0) > (last.epoch or 0) for m in in_epochs) else last
 
 
 def _at_rest(replicas: Sequence[Replica], moments: Sequence[Moment], state: PartitionState) -> Iterator[Replica]:

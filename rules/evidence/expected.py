@@ -126,5 +126,5 @@ def _of_quorum(replica: Replica, evidence: PartitionEvidence) -> Iterator[Bound]
 
 def _voters(evidence: PartitionEvidence) -> frozenset[int]:
     """The quorum's voters where all replicas that name any name the same."""
-    told = {frozenset(replica.voters) for replica in evidence.current if replica.voters}
-    return min(told) if len(told) == 1 else frozenset()
+    voters = {frozenset(replica.voters) for replica in evidence.current if replica.voters}
+    return min(voters) if len(voters) == 1 else frozenset()

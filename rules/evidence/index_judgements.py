@@ -79,17 +79,17 @@ def aborts_unindexed(replica: Replica) -> tuple[Unindexed, ...]:
 
 def aborts_unjudged(replica: Replica) -> bool:
     """Whether a transaction index is here, and some markers of its log are too many to tell what they end."""
-    told = replica.indexes
-    offsets = [*(each.offset for each in told.aborts), *(each.marker_offset for each in told.told_aborts)]
+    indexes = replica.indexes
+    offsets = [*(each.offset for each in indexes.aborts), *(each.marker_offset for each in indexes.told_aborts)]
     return any(offset is not None and offset < _known_from(replica) for offset in offsets)
 
 
 def _known_from(replica: Replica) -> float:
     """From which marker on all transactions of a log are told: of very many only the last ones are kept."""
-    told = replica.log.transactions
-    if told.untold:
+    transactions = replica.log.transactions
+    if transactions.untold:
         return math.inf
-    return told.closed[0].marker_offset if told.closed_count > len(told.closed) else 0
+    return transactions.closed[0].marker_offset if transactions.closed_count > len(transactions.closed) else 0
 
 
 def _lawful(replica: Replica, fault: IndexFault, rebuilt: int | None, ending: frozenset[int]) -> bool:

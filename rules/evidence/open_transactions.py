@@ -76,8 +76,8 @@ def why_untold(evidence: PartitionEvidence, found: Sequence[OpenTransaction]) ->
     """Why nobody can say that readers of committed records wait, and what would tell; null where nothing is open."""
     leader = evidence.leader_at_the_end
     if leader is None:
-        told = ((replica.broker, replica.log.transactions) for replica in evidence.current)
-        brokers = [broker for broker, own in told if own.untold or any(each.begun for each in own.open)]
+        transactions = ((replica.broker, replica.log.transactions) for replica in evidence.current)
+        brokers = [broker for broker, own in transactions if own.untold or any(each.begun for each in own.open)]
         reason = f"who led last is not, and transactions are open in the logs of {numbered('broker', brokers)}"
         return (reason, "who led last") if brokers else None
     if leader.log.transactions.untold:
@@ -143,7 +143,7 @@ class _Coordinators:
         allowed = (0 if decided else state.timeout_ms) + self._slack
         age = _between(since, max((time for time in (self._now, surely) if time is not None), default=None))
         if age is not None and age > allowed:
-            return self._told(producer, begun, "undelivered" if decided else "overdue", state, age)
+            return self._transaction(producer, begun, "undelivered" if decided else "overdue", state, age)
         return self._young_or_open(producer, begun, state, age, since=since, allowed=allowed)
 
     def _without(
@@ -158,8 +158,8 @@ class _Coordinators:
         if age is None or age <= allowed:
             return self._young_or_open(producer, begun, state, age, since=since, allowed=allowed, unknown=unknown)
         if not unknown:
-            return self._told(producer, begun, "hanging", state, age)
-        return replace(self._told(producer, begun, "open", state, age), unknown=unknown, overlong=True)
+            return self._transaction(producer, begun, "hanging", state, age)
+        return replace(self._transaction(producer, begun, "open", state, age), unknown=unknown, overlong=True)
 
     def _young_or_open(
         self,
@@ -184,9 +184,9 @@ class _Coordinators:
         elsewhere = (_between(first, each.time) for log in self._evidence.coordinators.logs for each in log.reached)
         later = overlong or any(each is not None and each > allowed for each in elsewhere)
         if age is not None and not later:
-            return self._told(producer, begun, "young", state, age)
-        told = self._told(producer, begun, "open", state, age)
-        return replace(told, unknown=unknown or UNTIMED, overlong=overlong)
+            return self._transaction(producer, begun, "young", state, age)
+        transaction = self._transaction(producer, begun, "open", state, age)
+        return replace(transaction, unknown=unknown or UNTIMED, overlong=overlong)
 
     def _since(self, begun: Begun) -> int | None:
         """When it surely had begun, by a broker's clock; of a log that has ended its producer's clock will do.
@@ -229,7 +229,7 @@ class _Coordinators:
         values = (s.value for s in self._evidence.settings.statements if s.name == MAXIMUM and s.value is not None)
         return max((int(value) for value in values if value.isdecimal()), default=DEFAULT_MAXIMUM_MS)
 
-    def _told(
+    def _transaction(
         self,
         producer: int,
         begun: Begun,

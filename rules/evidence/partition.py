@@ -199,8 +199,8 @@ class PartitionEvidence:
     @cached_property
     def unwritten(self) -> Reconstruction:
         """The epochs that their record format did not carry, from who led when and from where logs ended."""
-        told = self.chronicle, self.current, (self.versions, self.settings), self.gaps
-        return Reconstruction(*told, (self.differences, self.uncompared), ordered=not self.epochs_used_twice)
+        known = self.chronicle, self.current, (self.versions, self.settings), self.gaps
+        return Reconstruction(*known, (self.differences, self.uncompared), ordered=not self.epochs_used_twice)
 
     @cached_property
     def closings(self) -> tuple[Closing | Unclosed, ...]:
@@ -274,8 +274,8 @@ class PartitionEvidence:
 
     def sides(self, start: int, end: int, disputed: Sequence[Difference]) -> Sides:
         """Who is at odds with whom over a range, and who with the last leader."""
-        told = self.current, self.differences, (start, end), disputed, self.leader_at_the_end
-        return sides(*told, epochs_used_twice=self.epochs_used_twice)
+        known = self.current, self.differences, (start, end), disputed, self.leader_at_the_end
+        return sides(*known, epochs_used_twice=self.epochs_used_twice)
 
     def followers_of(self, leader: Replica) -> tuple[Replica, ...]:
         """The other replicas of its incarnation of the topic."""

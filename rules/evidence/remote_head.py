@@ -65,7 +65,7 @@ def may_lie_remotely(replica: Replica, first: int, evidence: PartitionEvidence) 
     settings = evidence.settings
     if evidence.remote_copies:
         return first <= max(copy.end_offset for copy in evidence.remote_copies)
-    of_topic = {each.value for rank in settings.told(evidence.topic, replica.broker, REMOTE_STORAGE) for each in rank}
+    of_topic = {each.value for rank in settings.ranks(evidence.topic, replica.broker, REMOTE_STORAGE) for each in rank}
     system = settings.in_force(None, replica.broker, REMOTE_SYSTEM)
     if of_topic or (system is not None and system.value == "false"):
         return "true" in of_topic

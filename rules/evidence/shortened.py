@@ -30,5 +30,5 @@ def perhaps_shortened(evidence: PartitionEvidence) -> tuple[Shorter, ...]:
     states = evidence.settings.states
     unmarked = (replica for replica in evidence.current if replica.clean_shutdown is None)
     stopped = [replica for replica in unmarked if stopped_by_its_log(evidence, replica)]
-    told = closings(evidence.replayed, evidence.chronicle, stopped, states, "stopped") if stopped else ()
-    return tuple(shorter_on_disk(evidence, told, stopped))
+    closed = closings(evidence.replayed, evidence.chronicle, stopped, states, "stopped") if stopped else ()
+    return tuple(shorter_on_disk(evidence, closed, stopped))

@@ -33,7 +33,7 @@ class Shorter(Struct, frozen=True, kw_only=True):
     ends: int
     gone: Possible
     """What it had and has no more; what a silence may hold a lawful reason for is not sure."""
-    told: Moment | None
+    proof: Moment | None
     """Who tells that it had it: its own fetch, its word as the leader, or what told its end last before it stopped."""
     as_leader: bool = False
     load: LogEvent | None = None
@@ -50,7 +50,7 @@ class Shorter(Struct, frozen=True, kw_only=True):
     @property
     def word(self) -> str:
         """What it told as the leader, as its broker's doing."""
-        return "" if self.told is None else in_words(self.told, self.had)
+        return "" if self.proof is None else in_words(self.proof, self.had)
 
 
 def shorter_when_loaded(evidence: PartitionEvidence) -> Iterator[Shorter]:
@@ -85,7 +85,7 @@ def shorter_on_disk(
                 had=had,
                 ends=end,
                 gone=_gone(had, end, sure=kept),
-                told=closing.proof,
+                proof=closing.proof,
                 closing=closing,
                 silence=asked if kept < had else None,
             )
@@ -122,9 +122,9 @@ def _fetch_before(chronicle: Chronicle, clocks: Clocks, load: LogEvent, *, place
     before = None if furthest is None else _before_by_clocks(chronicle, clocks, furthest, load)
     if before or placed:
         return None if before is False else furthest
-    told = chronicle.falls.get(follower, ())
-    place = bisect_left(told, x=True, key=lambda fall: not _before_by_clocks(chronicle, clocks, fall[0], load))
-    fetch, lesser = told[place - 1] if place else (None, None)
+    falls = chronicle.falls.get(follower, ())
+    place = bisect_left(falls, x=True, key=lambda fall: not _before_by_clocks(chronicle, clocks, fall[0], load))
+    fetch, lesser = falls[place - 1] if place else (None, None)
     if lesser is None or (lesser.offset or 0) < (load.end_offset or 0):
         return None
     return None if _before_by_clocks(chronicle, clocks, lesser, load) else fetch
@@ -135,18 +135,18 @@ def _below_its_word(evidence: PartitionEvidence, own: Sequence[Moment]) -> Itera
     for place, load in enumerate(own):
         if load.kind != "log-loaded" or load.end_offset is None or load.term is None:
             continue
-        had, told = max(told_as_leader(own[:place], load.term), key=lambda word: word[0], default=(0, None))
+        had, proof = max(told_as_leader(own[:place], load.term), key=lambda word: word[0], default=(0, None))
         end = load.end_offset
-        if told is None or had <= end or (end == 0 and _begun_anew(own, load)):
+        if proof is None or had <= end or (end == 0 and _begun_anew(own, load)):
             continue
         kept = had if load.latest_term in (None, load.term) else _kept_by_untold_cuts(evidence, load, had)
         committed = watermark_told(own[:place], load.term)
-        yield _loaded(load, told, had, kept, as_leader=True, committed=committed)
+        yield _loaded(load, proof, had, kept, as_leader=True, committed=committed)
 
 
 def _loaded(
     load: LogEvent,
-    told: Moment,
+    proof: Moment,
     had: int,
     kept: int,
     *,
@@ -161,7 +161,7 @@ def _loaded(
         had=had,
         ends=end,
         gone=_gone(had, end, sure=kept if end else 0),
-        told=told,
+        proof=proof,
         as_leader=as_leader,
         load=load,
         committed_end=committed,
@@ -182,9 +182,9 @@ def _kept_by_its_cut(evidence: PartitionEvidence, closing: Closing, had: int) ->
     if closing.proof.term is not None and closing.proof.term >= closing.epoch:
         return had
     opening = evidence.openings.get(closing.epoch)
-    told = closing.proof.offset if closing.proof.end_offset is None else closing.proof.end_offset
+    end = closing.proof.offset if closing.proof.end_offset is None else closing.proof.end_offset
     begun = -1 if opening is None or opening.offset is None else opening.offset
-    return had if begun >= (told or 0) else min(max(begun, 0), had)
+    return had if begun >= (end or 0) else min(max(begun, 0), had)
 
 
 def _between_epochs(chronicle: Chronicle, load: LogEvent) -> bool:

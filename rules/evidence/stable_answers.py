@@ -20,7 +20,7 @@ class StableAnswer(Struct, frozen=True, kw_only=True):
     """An answer that tells a last stable offset, and the least that was due in it."""
 
     moment: Fetched
-    told: int
+    lso: int
     standing: Standing
     due: int | None = None
 
@@ -42,7 +42,7 @@ class StableRun:
     @property
     def worst(self) -> StableAnswer:
         """The one that is furthest behind."""
-        return max(self.answers, key=lambda each: (each.due or 0) - each.told)
+        return max(self.answers, key=lambda each: (each.due or 0) - each.lso)
 
 
 def stable_runs(evidence: PartitionEvidence, course: Course) -> Iterator[StableRun]:
@@ -56,14 +56,14 @@ def _answers(evidence: PartitionEvidence, course: Course) -> Iterator[StableAnsw
         moment = row.moment
         if not isinstance(moment, Fetched):
             continue
-        told, watermark = moment.last_stable_offset, moment.high_watermark
-        if told is None or watermark is None or moment.doubtful or moment.error:
+        lso, watermark = moment.last_stable_offset, moment.high_watermark
+        if lso is None or watermark is None or moment.doubtful or moment.error:
             continue
         exact = between(at_least(watermark, "it was told"), at_most(watermark, "it was told"))
         possible = evidence.stable.at(course, exact)
         low, high = possible.low, possible.high
-        if low is not None and told < low.offset:
-            yield StableAnswer(moment=moment, told=told, standing="behind", due=low.offset)
+        if low is not None and lso < low.offset:
+            yield StableAnswer(moment=moment, lso=lso, standing="behind", due=low.offset)
         else:
-            known = high is not None and high.offset <= told
-            yield StableAnswer(moment=moment, told=told, standing="due" if known else "unknown")
+            known = high is not None and high.offset <= lso
+            yield StableAnswer(moment=moment, lso=lso, standing="due" if known else "unknown")

@@ -37,6 +37,6 @@ def perhaps_restarted(evidence: PartitionEvidence, before: Fetched, after: Fetch
     """
     if before.session == after.session or after.witness is None or after.time is None:
         return False
-    told = [m.time for m in evidence.moments if m.clock == after.clock and m.kind in OF_SERVER_LOG]
-    told += [state.since for state in evidence.settings.states(after.witness)]
-    return all(time is None or time < after.time for time in told)
+    times = [m.time for m in evidence.moments if m.clock == after.clock and m.kind in OF_SERVER_LOG]
+    times += [state.since for state in evidence.settings.states(after.witness)]
+    return all(time is None or time < after.time for time in times)

@@ -184,12 +184,12 @@ class TopicEvidence:
         """
         sure = [written for written in self.written if written.agrees(percent)]
         sure.sort(key=lambda written: (written.counts, written.first_time or 0))
-        told: set[tuple[tuple[int, ...], str]] = set()
+        seen: set[tuple[tuple[int, ...], str]] = set()
         for former, later in combinations(sure, 2):
             kind = later.counts, later.best.partitioner
             differ = former.counts == later.counts and former.best.partitioner != later.best.partitioner
-            if differ and kind not in told and _apart_of(former, later) > 1:
-                told.add(kind)
+            if differ and kind not in seen and _apart_of(former, later) > 1:
+                seen.add(kind)
                 yield Replaced(former=former, later=later)
 
     @cached_property
@@ -272,20 +272,20 @@ def share_of(evidence: PartitionEvidence) -> PartitionShare | None:
 
 def _last_state(evidence: PartitionEvidence) -> PartitionState | None:
     """The last state that names the assignment: the controller's, else what a tool printed."""
-    told = [state for state in evidence.chronicle.states if state.replicas]
+    states = [state for state in evidence.chronicle.states if state.replicas]
     printed = [moment for moment in evidence.moments if moment.kind == "described" and moment.replicas]
-    return next(iter([*told[-1:], *printed[-1:]]), None)
+    return next(iter([*states[-1:], *printed[-1:]]), None)
 
 
 def _last_in_sync(evidence: PartitionEvidence, assigned: PartitionState) -> PartitionState:
     """The last state that tells leader and ISR: changes of the ISR do not name the assignment."""
-    told = [state for state in evidence.chronicle.states if state.isr is not None and state.leader is not None]
-    return told[-1] if told and assigned in evidence.chronicle.states else assigned
+    states = [state for state in evidence.chronicle.states if state.isr is not None and state.leader is not None]
+    return states[-1] if states and assigned in evidence.chronicle.states else assigned
 
 
 def _racks(evidence: PartitionEvidence) -> Iterable[Rack]:
     brokers = {s.broker for s in evidence.settings.statements if s.name == RACK and s.broker is not None}
     for broker in sorted(brokers):
-        told = evidence.settings.in_force(None, broker, RACK)
-        if told is not None and told.value:
-            yield Rack(broker=broker, rack=told.value)
+        setting = evidence.settings.in_force(None, broker, RACK)
+        if setting is not None and setting.value:
+            yield Rack(broker=broker, rack=setting.value)

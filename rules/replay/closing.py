@@ -172,11 +172,11 @@ class _LastRoles:
 
     def _heard(self, broker: int, epoch: int, stopping: int) -> bool:
         """Whether the broker may have taken a role in an epoch of which its own log says nothing."""
-        told = self.begun.get(epoch, ())
-        nobody = any(moment.kind == "leadership" and moment.leader == NOBODY for moment in told)
+        moments = self.begun.get(epoch, ())
+        nobody = any(moment.kind == "leadership" and moment.leader == NOBODY for moment in moments)
         if self.leaders.get(epoch, NOBODY if nobody else broker) == broker:
             return True
-        estimates = (estimated(m.time, m.clock, f"broker {broker}", self.clocks) for m in told)
+        estimates = (estimated(m.time, m.clock, f"broker {broker}", self.clocks) for m in moments)
         return min((time for time in estimates if time is not None), default=stopping - 1) < stopping
 
     def log_end(self, broker: int, end: RoleEnd) -> tuple[Bound | None, Moment | None]:
@@ -215,7 +215,7 @@ def _last_word(own: Sequence[Moment]) -> Moment | None:
     last = [(m, end) for m, end in telling if m.time == telling[-1][0].time]
     if any(end is None for _, end in last):
         return None
-    return min(last, key=lambda told: told[1] or 0, default=(None, None))[0]
+    return min(last, key=lambda word: word[1] or 0, default=(None, None))[0]
 
 
 _TOLD_WHEN: Final = {

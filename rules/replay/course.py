@@ -35,7 +35,7 @@ from rules.replay.leads.restarts import untelling, with_restarts
 from rules.replay.leads.served_leads import ServedLead, served_leads
 from rules.replay.leads.untold_lines import with_gaps
 from rules.replay.missing import Missing, missing
-from rules.replay.told import Told
+from rules.replay.told_watermarks import ToldWatermark
 from rules.replicas.replica import Replica
 
 
@@ -55,7 +55,7 @@ class Replay(Struct, frozen=True, kw_only=True):
 
     clocks: Clocks
     courses: tuple[Course, ...]
-    told: tuple[Told, ...]
+    told_watermarks: tuple[ToldWatermark, ...]
     missing: tuple[Missing, ...]
     ends: Mapping[int, RoleEnd]
     """What each replica held at the end of its last role."""
@@ -78,7 +78,7 @@ def replay(
     return Replay(
         clocks=known,
         courses=courses,
-        told=tuple(story.told),
+        told_watermarks=tuple(story.told_watermarks),
         missing=tuple(m for c in courses for m in missing(c.lead, c.isr, c.rows)),
         ends=story.ends,
     )
@@ -100,17 +100,17 @@ class _Story:
         self.untelling = untelling(binaries)
         self.assigned = assigned_to(statements)
         self.held = dict.fromkeys(sorted(self.brokers), UNKNOWN)
-        told: dict[int, list[Moment]] = {broker: [] for broker in self.brokers}
+        own_words: dict[int, list[Moment]] = {broker: [] for broker in self.brokers}
         for moment in moments:
-            if moment.broker in told and moment.clock == f"broker {moment.broker}" and moment.kind != "produced":
-                told[moment.broker].append(moment)
-        self.own = {broker: OwnWords(words) for broker, words in told.items()}
+            if moment.broker in own_words and moment.clock == f"broker {moment.broker}" and moment.kind != "produced":
+                own_words[moment.broker].append(moment)
+        self.own = {broker: OwnWords(words) for broker, words in own_words.items()}
         self.uncut = dict(self.held)
         """What each replica held before it cut its log in the lead that is walked."""
         self.places = dict.fromkeys(self.brokers, 0)
         self.last_roles = last_roles(moments, led=True)
         self.ends: dict[int, RoleEnd] = {}
-        self.told: list[Told] = []
+        self.told_watermarks: list[ToldWatermark] = []
 
     def follow(self, lead: ServedLead) -> Course:
         """Walk through one lead."""
@@ -262,7 +262,9 @@ class _Story:
         expected = held if moment.latest_term is None else UNKNOWN
         if moment.kind in ROLE_KINDS:
             expected = capped(expected, moment.offset, f"its log ended at {moment.offset}")
-        self.told.append(Told(moment=moment, by_leader=False, expected=expected, observed=moment.high_watermark))
+        observed = moment.high_watermark
+        watermark = ToldWatermark(moment=moment, by_leader=False, expected=expected, observed=observed)
+        self.told_watermarks.append(watermark)
 
     def _of_unknown_epoch(self, broker: int, moment: Moment) -> bool:
         """Whether it stands before the first role that the log shows, which was not the process's first."""
@@ -275,8 +277,9 @@ class _Story:
         for row in rows:
             fetch = row.moment
             if isinstance(fetch, Fetched) and not row.last and fetch.error in (None, 0) and not fetch.doubtful:
-                told = Told(moment=fetch, by_leader=True, expected=row.answer, observed=fetch.high_watermark)
-                self.told.append(told)
+                observed, expected = fetch.high_watermark, row.answer
+                watermark = ToldWatermark(moment=fetch, by_leader=True, expected=expected, observed=observed)
+                self.told_watermarks.append(watermark)
 
     def _release(self, broker: int, at: Moment | None) -> str | None:
         return release_at(broker, at, self.settings, self.clocks, self.binaries.get(broker))

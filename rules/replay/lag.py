@@ -52,10 +52,10 @@ class _Awake:
         return time - (self.since or 0)
 
 
-def _without_a_silence(told: Moment, time: int) -> int:
+def _without_a_silence(answer: Moment, time: int) -> int:
     """The last of equal answers to one asker, which are told once; too few of them for all that time hide a silence."""
-    last = time if told.last_time is None else told.last_time
-    return last if last - time - SILENT_MS <= (standing_for(told) - 1) * ASKING_MS else time
+    last = time if answer.last_time is None else answer.last_time
+    return last if last - time - SILENT_MS <= (standing_for(answer) - 1) * ASKING_MS else time
 
 
 class _Watch:

@@ -69,10 +69,10 @@ def missing(lead: ServedLead, isr: IsrHistory, rows: Sequence[LeaderRow]) -> Ite
         kind = f"the beginnings of fetch sessions with broker {lead.leader}"
         yield _lacking(lead, kind, kind, "the offsets of partitions that requests do not name")
     if not isr.statements:
-        told = "(metadata log or state-change.log)"
-        evidence = f"the ISR at the beginning of epoch {lead.epochs[0]} {told}"
+        logs = "(metadata log or state-change.log)"
+        evidence = f"the ISR at the beginning of epoch {lead.epochs[0]} {logs}"
         leaves_open = "who had to be counted: the high watermark's upper bound"
-        yield _lacking(lead, f"the ISR when its leader began {told}", evidence, leaves_open)
+        yield _lacking(lead, f"the ISR when its leader began {logs}", evidence, leaves_open)
 
 
 def _lacking(lead: ServedLead, kind: str, evidence: str, leaves_open: str) -> Missing:

@@ -100,8 +100,8 @@ class StableLogs:
 
 def _stable_log(course: Course, replicas: Sequence[Replica]) -> StableLog | None:
     """What some disk tells of the transactions of a leader's log; of several, the one that shares most with it."""
-    found = [told for replica in replicas if (told := _testimony(course, replica)) is not None]
-    return max(found, key=lambda told: (told.shared_until, -told.log_start_offset), default=None)
+    found = [log for replica in replicas if (log := _testimony(course, replica)) is not None]
+    return max(found, key=lambda log: (log.shared_until, -log.log_start_offset), default=None)
 
 
 def _testimony(course: Course, replica: Replica) -> StableLog | None:

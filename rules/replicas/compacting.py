@@ -24,7 +24,7 @@ def _only_deleted_from(topic: str, replicas: Sequence[Replica], settings: Settin
 
     A cleaner leaves its mark in a checkpoint. Without one, a batch that looks cleaned has a damaged header.
     """
-    ranks = [settings.told(topic, replica.broker, CLEANUP_POLICY) for replica in replicas]
+    ranks = [settings.ranks(topic, replica.broker, CLEANUP_POLICY) for replica in replicas]
     stated = [setting for rank in ranks for setting in chain.from_iterable(rank)]
     own = any(setting.topic is not None for setting in stated)
     return (own or settings.tells_topics) and not any(map(_compacts, stated))

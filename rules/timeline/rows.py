@@ -15,7 +15,7 @@ from rules.history.moments import BEGUN_ANEW, ROLE_KINDS, Moment, accepted, high
 from rules.history.statements import Fetched
 from rules.protocol.offsets import Offset
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark, expected_interval
-from rules.replay import Course, Missing, Told
+from rules.replay import Course, Missing, ToldWatermark
 from rules.replay.followers import UNKNOWN, capped, restarted
 from rules.replay.leading.bounds import at_least, at_most
 from rules.replay.leading.leader_walk import LeaderRow
@@ -146,7 +146,7 @@ class _Table:
         self.cells = {broker: Cell(broker=broker) for broker in brokers}
         rows = [(course, row) for course in replayed.courses for row in course.rows]
         self.leader_rows = {id(row.moment): (course, row) for course, row in rows if not row.last}
-        self.told = {id(told.moment): told for told in replayed.told}
+        self.told = {id(told.moment): told for told in replayed.told_watermarks}
         self.starts = {id(course.lead.opening): course.start for course in replayed.courses}
         self.answered: dict[int, ExpectedHighWatermark] = {}
         leads = (course.lead for course in replayed.courses)
@@ -288,5 +288,5 @@ def _last_stable(evidence: PartitionEvidence, course: Course, led: LeaderRow) ->
     )
 
 
-def _outside(told: Told | None) -> bool:
+def _outside(told: ToldWatermark | None) -> bool:
     return told is not None and told.standing in ("above", "below")

@@ -88,7 +88,7 @@ def test_a_table_of_fetches_tells_what_the_request_log_told(traced: Path) -> Non
     moment = next(m for m in brought.moments if m.kind == "fetched" and m.high_watermark)
     line = (traced / moment.span.source).read_bytes()[moment.span.start : moment.span.end]
     assert str(moment.high_watermark).encode() in line
-    judged = [told.standing for told in brought.replayed.told if told.by_leader]
+    judged = [told.standing for told in brought.replayed.told_watermarks if told.by_leader]
     assert set(judged) <= {"inside", None}
     assert len(judged) > 20
 

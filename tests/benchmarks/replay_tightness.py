@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import mean, median
 from typing import Final
 
-from rules.evidence import METADATA_TOPIC, LeaderRow, Replay, Told
+from rules.evidence import METADATA_TOPIC, LeaderRow, Replay, ToldWatermark
 from tests.lab.sample_histories import SAMPLES, histories
 from tests.models.oracle import VERSIONS
 from tests.models.witnessed import moments_of, replayed, witnessed
@@ -32,7 +32,7 @@ OPEN: Final = "high: nobody is surely in sync, or requests are missing"
 
 def line(name: str, replays: Sequence[Replay]) -> str:
     """One row of the first table."""
-    told = [t.expected.interval.width for found in replays for t in found.told if t.by_leader]
+    told = [t.expected.interval.width for found in replays for t in found.told_watermarks if t.by_leader]
     held = [row.high_watermark.interval.width for found in replays for c in found.courses for row in c.rows]
     closed = [width for width in told if width is not None]
     known = f"{sum(width == 0 for width in held) / len(held):7.0%}" if held else ""
@@ -55,7 +55,7 @@ offsets. `python -m tests.benchmarks.replay_tightness --markdown` writes this pa
 
 def markdown_line(name: str, replays: Sequence[Replay]) -> str:
     """One row of the page."""
-    told = [t.expected.interval.width for found in replays for t in found.told if t.by_leader]
+    told = [t.expected.interval.width for found in replays for t in found.told_watermarks if t.by_leader]
     closed = [width for width in told if width is not None]
     exact = sum(width == 0 for width in closed)
     share, wide, middle = (exact / len(closed), mean(closed), median(closed)) if closed else (0.0, 0.0, 0.0)
@@ -70,7 +70,7 @@ def cases() -> list[str]:
 def page() -> str:
     """docs/tightness.md."""
     replays = {case: recorded(case) for case in cases()}
-    lines = [markdown_line(case, found) for case, found in replays.items() if any(r.told for r in found)]
+    lines = [markdown_line(case, found) for case, found in replays.items() if any(r.told_watermarks for r in found)]
     together = markdown_line("all", [replay for found in replays.values() for replay in found])
     return "\n".join((HEAD, *lines, together, ""))
 
@@ -79,12 +79,12 @@ def reasons(replays: Iterable[Replay]) -> Iterator[tuple[str, int]]:
     """Why each bound that misses a told high watermark does, and by how much."""
     for found in replays:
         rows = {id(row.moment): row for course in found.courses for row in course.rows if not row.last}
-        for told in found.told:
+        for told in found.told_watermarks:
             if told.by_leader and told.observed is not None:
                 yield from _reasons(told, told.observed, rows[id(told.moment)])
 
 
-def _reasons(told: Told, observed: int, row: LeaderRow) -> Iterator[tuple[str, int]]:
+def _reasons(told: ToldWatermark, observed: int, row: LeaderRow) -> Iterator[tuple[str, int]]:
     low, high, now = told.expected.low, told.expected.high, row.high_watermark.low
     if high is None:
         yield OPEN, 0

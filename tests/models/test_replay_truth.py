@@ -64,7 +64,7 @@ def blank(moments: Iterable[Moment]) -> list[Moment]:
 
 def known(said: Replay) -> tuple[object, ...]:
     """All that is recomputed of high watermarks and log ends."""
-    answers = [told.expected for told in said.told if told.by_leader]
+    answers = [told.expected for told in said.told_watermarks if told.by_leader]
     rows = [(row.log_end, row.high_watermark) for course in said.courses for row in course.rows]
     return answers, rows, [(course.start, course.end) for course in said.courses]
 

@@ -202,7 +202,7 @@ def replayed(found: Witnessed, moments: Sequence[Moment], begins: Mapping[str, i
 
 def outside(found: Witnessed, said: Replay) -> Iterator[str]:
     """Every interval that does not hold the model's truth."""
-    for told in said.told:
+    for told in said.told_watermarks:
         if told.standing in ("above", "below"):
             yield f"told {told.observed}, expected {told.expected}: {told.moment}"
     for course in said.courses:
@@ -226,7 +226,7 @@ def _wrong(found: Witnessed, lead: ServedLead, row: LeaderRow) -> Iterator[str]:
 
 def widths(said: Replay) -> list[int | None]:
     """How wide the intervals of the leaders' answers are; none for an open one."""
-    return [told.expected.interval.width for told in said.told if told.by_leader]
+    return [told.expected.interval.width for told in said.told_watermarks if told.by_leader]
 
 
 def without_files(moments: Iterable[Moment], gone: set[str]) -> tuple[Moment, ...]:

@@ -466,7 +466,7 @@ def test_answers_are_the_openers_own_and_of_the_term_that_it_told() -> None:
 @pytest.mark.parametrize("end", [4, 0])
 def test_a_log_that_grew_after_a_start_was_told_a_high_watermark_by_somebody(end: int) -> None:
     drawing = f"kafka 2 2.4.1\nbroker 1 0000|\nbroker 2 0000|\nt1 loads 2 at 0\nt5 loads 2 at {end}\n"
-    (told,) = evidence(drawing + "t6 leads 2 epoch 1 at 4 hw 4").replayed.told
+    (told,) = evidence(drawing + "t6 leads 2 epoch 1 at 4 hw 4").replayed.told_watermarks
     assert told.expected.high is not None
     assert (told.expected.high.offset, told.standing) == (4, "inside")
 

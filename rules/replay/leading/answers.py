@@ -75,8 +75,8 @@ class Answers:
         if row.count > 1 or row.left_out or track.holed or not told_last:
             return end
         following = track.runs[place]
-        told = accepted(following) and not following.doubtful and following.session == row.session
-        return max(end, following.offset or 0) if told else end
+        trusted = accepted(following) and not following.doubtful and following.session == row.session
+        return max(end, following.offset or 0) if trusted else end
 
     def _counted(self, broker: int, row: Fetched, former: LeaderThen, instant: Instant) -> int:
         """How far a follower surely had come in the leader's memory when the answer was made."""

@@ -99,13 +99,13 @@ class Counting:
 
     def relied_on(self, awaited: frozenset[int], sizes: Sequence[int], proved: int | None) -> str:
         """The settings without which the lower bound would not be so high."""
-        rank, told = self.rank, []
+        rank, settings = self.rank, []
         if awaited != self.tracks.keys() and rank.lag_time_max_ms is not None:
-            told.append(f"{LAG_TIME} is {rank.lag_time_max_ms}")
+            settings.append(f"{LAG_TIME} is {rank.lag_time_max_ms}")
         everyone = len(rank.replicas)
         if rank.gated is not False and rank.min_in_sync and min(sizes) < min(proved or everyone, everyone):
-            told.append(f"{MIN_IN_SYNC} is {rank.min_in_sync}")
-        return "".join(f"; {setting}" for setting in told)
+            settings.append(f"{MIN_IN_SYNC} is {rank.min_in_sync}")
+        return "".join(f"; {setting}" for setting in settings)
 
 
 def _within(time: int | None, later: int | None, limit: int) -> bool:

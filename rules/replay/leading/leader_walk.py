@@ -152,8 +152,8 @@ class LeaderWalk:
 
     def _remote(self, track: Track, instant: Instant, *, late: bool) -> RemoteEndBounds:
         """Only the last fetches of a trace can have been applied without ever being logged."""
-        told = track.following is not None
-        applied = told and taken_in_before(track, track.index + 1, instant, self.isr.holds)
+        asks_again = track.following is not None
+        applied = asks_again and taken_in_before(track, track.index + 1, instant, self.isr.holds)
         return track.now(in_flight_at_end=late, applied=applied)
 
     def _append(self, row: Served) -> None:
@@ -260,10 +260,10 @@ def in_log_order(rows: Iterable[Served]) -> Iterator[tuple[Served, bool]]:
     Where in its millisecond the last was logged is not told. It is walked over before all others: whoever was answered
     then may have asked anew already.
     """
-    told = tuple(rows)
-    files = FileOrder((row.span.source, row.time) for row in told)
+    answers = tuple(rows)
+    files = FileOrder((row.span.source, row.time) for row in answers)
     placed: list[tuple[int, int, Place, int, Served, bool]] = []
-    for row in told:
+    for row in answers:
         time = row.time if row.time is not None else 0
         place = files.place(row.span.source)
         placed.append((time, 1, place, row.span.start, row, False))

@@ -134,8 +134,8 @@ class Track:
             return end
         if place > 0 and self.runs[place - 1].left_out:
             return end
-        told = 0 <= place < len(self.runs) and accepted(self.runs[place]) and not self.runs[place].doubtful
-        return max(end, self.runs[place].offset or 0) if told else end
+        trusted = 0 <= place < len(self.runs) and accepted(self.runs[place]) and not self.runs[place].doubtful
+        return max(end, self.runs[place].offset or 0) if trusted else end
 
     def take_acknowledged(self, end: int) -> None:
         """Take in that such a record was acknowledged while it was in sync."""

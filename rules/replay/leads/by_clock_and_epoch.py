@@ -103,8 +103,8 @@ class Statements:
         if moment.isr is not None and not moment.doubtful and (led or moment.kind in ("isr", "isr-shrinking")):
             self.isrs.put((moment.clock, moment.epoch if led else moment.term), place, moment)
         if moment.kind == "leadership" and moment.partition_epoch is not None:
-            told = self.first_states.get(moment.epoch, moment.partition_epoch)
-            self.first_states[moment.epoch] = min(told, moment.partition_epoch)
+            first = self.first_states.get(moment.epoch, moment.partition_epoch)
+            self.first_states[moment.epoch] = min(first, moment.partition_epoch)
 
     def disturbances_told(self, role: Moment, before: int) -> bool:
         """Whether its server.log reaches from below an epoch to a role: a restart or a cut would stand there."""

@@ -142,13 +142,13 @@ class InForceOverTime:
     def _from(self, place: int, isrs: tuple[Isr, ...]) -> PossibleIsrs:
         """These ISRs, where the statement at a place is the oldest that may hold; a lead has few and many answers."""
         if (place, isrs) not in self.known:
-            self.known[place, isrs] = self._told_from(place, isrs)
+            self.known[place, isrs] = self._possible_from(place, isrs)
         return self.known[place, isrs]
 
-    def _told_from(self, place: int, isrs: tuple[Isr, ...]) -> PossibleIsrs:
-        statement, told = self.statements[place], self.joined_up.stop if place in self.joined_up else place
-        over = told == len(self.statements)
-        since = inf if over else _or(self.statements[told].earliest, -inf)
+    def _possible_from(self, place: int, isrs: tuple[Isr, ...]) -> PossibleIsrs:
+        statement, told_until = self.statements[place], self.joined_up.stop if place in self.joined_up else place
+        over = told_until == len(self.statements)
+        since = inf if over else _or(self.statements[told_until].earliest, -inf)
         surely, joined = frozenset.intersection(*isrs), self.joined[place]
         return PossibleIsrs(isrs=isrs, surely=surely, first=statement, untold_since=since, joined=joined)
 

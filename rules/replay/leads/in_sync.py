@@ -59,8 +59,8 @@ def isr_history(lead: ServedLead, statements: Statements, clocks: Clocks) -> Isr
     """The ISRs of a lead in the order of partition epochs, or of the leader's clock where it tells none."""
     if lead.unplaced or not _changes_told(lead, statements) or not _followed(lead, statements):
         return IsrHistory(statements=())
-    told = [*_own(lead, statements), *_controllers(lead, statements, clocks)]
-    merged = _merged(told)
+    in_force = [*_own(lead, statements), *_controllers(lead, statements, clocks)]
+    merged = _merged(in_force)
     if any(s.partition_epoch is None for s in merged) and any(_time(s) is None for s in merged):
         return IsrHistory(statements=())
     if all(s.partition_epoch is not None for s in merged):
@@ -72,7 +72,7 @@ def isr_history(lead: ServedLead, statements: Statements, clocks: Clocks) -> Isr
     merged = _confirmed(merged)
     if merged and _opens(merged[0], lead, statements):
         merged[0] = replace(merged[0], earliest=None, latest=BEFORE_ALL)
-        estimated = len(merged) > 1 and any(s.moment.clock != lead.clock for s in told)
+        estimated = len(merged) > 1 and any(s.moment.clock != lead.clock for s in in_force)
         return IsrHistory(
             statements=tuple(merged),
             estimated=estimated,
@@ -82,9 +82,9 @@ def isr_history(lead: ServedLead, statements: Statements, clocks: Clocks) -> Isr
     return IsrHistory(statements=())
 
 
-def _unassigned(told: Sequence[InForce], lead: ServedLead, statements: Statements) -> frozenset[int]:
+def _unassigned(in_force: Sequence[InForce], lead: ServedLead, statements: Statements) -> frozenset[int]:
     """The members that at least one state of the lead's terms leaves out of its replicas."""
-    members = frozenset().union(*(statement.isr for statement in told))
+    members = frozenset().union(*(statement.isr for statement in in_force))
     states = [named for m in statements.roles.of(lead.epochs) if (named := assigned(m))]
     return frozenset(b for b in members if any(b not in replicas for replicas in states))
 
@@ -116,8 +116,8 @@ def _opens(first: InForce, lead: ServedLead, statements: Statements) -> bool:
     It is not where another state of the epoch is told that came before. An order that is refused, since its broker
     leads already, tells of a change.
     """
-    told, begun = first.moment, statements.first_states.get(lead.epochs[0])
-    if told.epoch != lead.epochs[0] or told.kind not in LED or told.error not in (None, 0):
+    moment, begun = first.moment, statements.first_states.get(lead.epochs[0])
+    if moment.epoch != lead.epochs[0] or moment.kind not in LED or moment.error not in (None, 0):
         return False
     return first.partition_epoch is None or begun is None or first.partition_epoch <= begun
 
@@ -170,11 +170,11 @@ def _controllers(lead: ServedLead, statements: Statements, clocks: Clocks) -> It
         yield _statement(m, None if earliest < 0 else earliest, None if latest >= FAR else latest)
 
 
-def _merged(told: Sequence[InForce]) -> list[InForce]:
+def _merged(in_force: Sequence[InForce]) -> list[InForce]:
     """Statements of one partition epoch as one: the tightest times of all that tell of it."""
     by_epoch: dict[int, InForce] = {}
     others: list[InForce] = []
-    for statement in told:
+    for statement in in_force:
         key = statement.partition_epoch
         if key is None:
             others.append(statement)
@@ -198,9 +198,9 @@ def _merged(told: Sequence[InForce]) -> list[InForce]:
 class _Written:
     """What was written of every ISR, as it is told; lives only while statements are merged."""
 
-    def __init__(self, told: Iterable[InForce]) -> None:
+    def __init__(self, in_force: Iterable[InForce]) -> None:
         self.by_isr: dict[frozenset[int], tuple[list[float], list[int]]] = {}
-        for statement in told:
+        for statement in in_force:
             latest, epochs = self.by_isr.setdefault(statement.isr, ([], []))
             until = inf if statement.latest is None else statement.latest
             latest.append(max(latest[-1], until) if latest else until)
@@ -239,11 +239,11 @@ def _surely_since(left: InForce, right: InForce) -> int | None:
     return (max if twice else min)(latest, default=None)
 
 
-def _lost(told: Sequence[InForce], following: int | None) -> bool:
+def _lost(in_force: Sequence[InForce], following: int | None) -> bool:
     """Whether partition epochs leave room for a change that nobody tells of: every change takes one."""
     before: int | None = None
     proposed = 0
-    for statement in told:
+    for statement in in_force:
         epoch = statement.partition_epoch
         if epoch is None:
             proposed += statement.moment.kind not in LED
@@ -254,12 +254,12 @@ def _lost(told: Sequence[InForce], following: int | None) -> bool:
     return before is not None and following is not None and following - before > 1 + proposed
 
 
-def _joined_up(told: Sequence[InForce], following: int | None) -> range:
+def _joined_up(in_force: Sequence[InForce], following: int | None) -> range:
     """The statements that stand between two states whose partition epochs leave no room for another."""
-    known = [place for place, statement in enumerate(told) if statement.partition_epoch is not None]
+    known = [place for place, statement in enumerate(in_force) if statement.partition_epoch is not None]
     if not known:
         return range(0)
-    return range(known[0], len(told) if following is not None else known[-1])
+    return range(known[0], len(in_force) if following is not None else known[-1])
 
 
 def _confirmed(statements: list[InForce]) -> list[InForce]:

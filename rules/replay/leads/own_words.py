@@ -19,11 +19,11 @@ CUTS: Final = ("truncated", "log-reset")
 class OwnWords:
     """One broker's statements about itself, in the order of its clock; lives only inside `replay`."""
 
-    def __init__(self, told: Sequence[Moment]) -> None:
-        self.moments = [m for m in told if m.term is not None]
-        self.undated = [m for m in told if m.term is None and m.kind == "log-loaded"]
+    def __init__(self, moments: Sequence[Moment]) -> None:
+        self.moments = [m for m in moments if m.term is not None]
+        self.undated = [m for m in moments if m.term is None and m.kind == "log-loaded"]
         """Restarts of a broker that never tells in which epoch it is."""
-        self.silent = not any(m.kind in OWN_WORDS for m in told)
+        self.silent = not any(m.kind in OWN_WORDS for m in moments)
         """Whether its own logs are not there: nothing but these would tell of a restart."""
         self.has_cut = any(m.kind in CUTS for m in self.moments)
         self.first_role = first_role(self.moments)

@@ -100,8 +100,8 @@ def served_leads(statements: Statements) -> tuple[ServedLead, ...]:
 def _untold(before: int, epoch: int, named: Sequence[int]) -> range:
     """The epochs between two, if nobody tells of one of them who led it, or that nobody did."""
     between = range(before + 1, epoch)
-    told = bisect_left(named, epoch) - bisect_right(named, before)
-    return between if told < len(between) else range(0)
+    count = bisect_left(named, epoch) - bisect_right(named, before)
+    return between if count < len(between) else range(0)
 
 
 def _goes_on(statements: Statements, leaders: Mapping[int, int], before: int, epoch: int) -> bool:

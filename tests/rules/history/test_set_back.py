@@ -189,9 +189,10 @@ def judge(version: Version, seed: int) -> int:
     told = shifted(set_back(moments, 1 + seed % 2))
     if any(moment.set_back is None for moment in told):
         return 0
-    said = replayed(found, in_terms(told)).told
+    said = replayed(found, in_terms(told)).told_watermarks
     assert [one for one in said if one.standing in ("above", "below")] == [], (version.name, seed)
-    known = {(one.moment.span, one.moment.count): one.expected.interval for one in replayed(found, moments).told}
+    every = replayed(found, moments).told_watermarks
+    known = {(one.moment.span, one.moment.count): one.expected.interval for one in every}
     return sum(known.get((one.moment.span, one.moment.count)) == one.expected.interval for one in said)
 
 

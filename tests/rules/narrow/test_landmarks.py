@@ -96,8 +96,8 @@ def test_intervals_only_widen_and_lags_only_shrink(seed: int) -> None:
     few = thinned(moments)
     assert len(few) < len(moments)
     whole, part = replayed(moments), replayed(few)
-    expected = {told.moment.span: told.expected.interval for told in whole.told}
-    for told in part.told:
+    expected = {told.moment.span: told.expected.interval for told in whole.told_watermarks}
+    for told in part.told_watermarks:
         exact, wide = expected[told.moment.span], told.expected.interval
         assert wide.low is None or (exact.low is not None and wide.low <= exact.low), told
         assert wide.high is None or (exact.high is not None and wide.high >= exact.high), told

@@ -37,7 +37,7 @@ def recomputed(evidence: PartitionEvidence) -> list[object]:
     """What each leader's answers must have held, and each replica at both ends of its role."""
     replay = evidence.replayed
     return [
-        *((t.moment.clock, t.moment.time, t.moment.broker, t.expected) for t in replay.told if t.by_leader),
+        *((t.moment.clock, t.moment.time, t.moment.broker, t.expected) for t in replay.told_watermarks if t.by_leader),
         *((course.lead.leader, course.lead.epochs, course.start, course.end) for course in replay.courses),
     ]
 
@@ -48,4 +48,4 @@ def test_falsified_high_watermarks_in_logs_change_nothing_that_is_recomputed(cas
     for partition, evidence in histories(case).items():
         if evidence.topic != METADATA_TOPIC:
             assert recomputed(lied_to[partition]) == recomputed(evidence)
-    assert {"above", "below"} & {told.standing for found in lied_to.values() for told in found.replayed.told}
+    assert {"above", "below"} & {told.standing for found in lied_to.values() for told in found.replayed.told_watermarks}

@@ -11,7 +11,7 @@ from rules.history.clocks import clocks_of
 from rules.history.moments import Moment
 from rules.history.statements import times_of
 from rules.history.terms import in_terms
-from rules.replay import Replay, Told
+from rules.replay import Replay, ToldWatermark
 from rules.settings import KAFKA_VERSION, NO_SETTINGS, Setting, settings_of
 from rules.sketch.notation import read_sketch
 from tests.benchmarks.replay_tightness import markdown_line
@@ -35,14 +35,14 @@ def without(evidence: PartitionEvidence, moments: list[Moment]) -> Replay:
     return replace(evidence, chronicle=Chronicle(in_terms(moments))).replayed
 
 
-def answers(found: Replay) -> list[Told]:
-    return [told for told in found.told if told.by_leader]
+def answers(found: Replay) -> list[ToldWatermark]:
+    return [told for told in found.told_watermarks if told.by_leader]
 
 
 @pytest.mark.parametrize("case", fast_if(FAST.__contains__, TRACED))
 def test_every_recorded_high_watermark_lies_in_its_interval(case: str) -> None:
     for _, found in replays(case):
-        for told in found.told:
+        for told in found.told_watermarks:
             assert told.standing in ("inside", None), (told.moment, told.observed, told.expected)
 
 
@@ -73,7 +73,7 @@ def test_the_page_says_how_tight_the_intervals_are(case: str) -> None:
     assert f"\n{markdown_line(case, [found for _, found in replays(case)])}\n" in PAGE
 
 
-def raised(evidence: PartitionEvidence, chosen: Told) -> Replay:
+def raised(evidence: PartitionEvidence, chosen: ToldWatermark) -> Replay:
     """The replay of the same statements, one high watermark higher by a record."""
     told = [
         replace(m, high_watermark=(m.high_watermark or 0) + 1) if m is chosen.moment else m for m in evidence.moments
@@ -99,7 +99,7 @@ def test_a_missing_request_log_is_named_and_leaves_the_high_side_open() -> None:
     found = without(evidence, [m for m in evidence.moments if not (m.kind in kinds and m.witness == 2)])
     named = [missing.evidence for missing in found.missing]
     assert any("broker 2's request log (level DEBUG)" in evidence for evidence in named)
-    assert all(told.standing == "inside" for told in found.told if told.observed is not None)
+    assert all(told.standing == "inside" for told in found.told_watermarks if told.observed is not None)
 
 
 def test_a_request_log_that_tells_of_no_fetch_is_not_called_missing() -> None:
@@ -115,14 +115,14 @@ def test_a_missing_broker_widens_and_never_contradicts() -> None:
     kept = [m for m in evidence.moments if m.clock != "broker 2"]
     found = without(evidence, kept)
     assert any("broker 2's state-change.log" in missing.evidence for missing in found.missing)
-    assert all(told.standing == "inside" for told in found.told if told.observed is not None)
+    assert all(told.standing == "inside" for told in found.told_watermarks if told.observed is not None)
 
 
 def test_without_the_metadata_log_nobody_is_surely_in_sync() -> None:
     evidence = histories("clean_mixed")["orders", 0]
     kept = [m for m in evidence.moments if m.kind not in ("leadership", "isr", "leader-starts")]
     found = without(evidence, kept)
-    assert all(told.standing != "above" for told in found.told)
+    assert all(told.standing != "above" for told in found.told_watermarks)
     assert any("the ISR at the beginning" in missing.evidence for missing in found.missing)
 
 
@@ -131,7 +131,8 @@ def test_a_clock_an_hour_ahead_changes_no_answer_of_its_own_leader() -> None:
     late = [replace(m, **{name: at + 3_600_000 for name, at in times_of(m).items()}) for m in evidence.moments]
     moved = [other if m.clock == "broker 2" else m for m, other in zip(evidence.moments, late, strict=True)]
     assert clocks_of(moved).offset("broker 2").stands_apart
-    assert all(told.standing == "inside" for told in without(evidence, moved).told if told.observed is not None)
+    every = without(evidence, moved).told_watermarks
+    assert all(told.standing == "inside" for told in every if told.observed is not None)
 
 
 DRAWING = """

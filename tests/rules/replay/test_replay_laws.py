@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from rules.history.moments import Moment
 from rules.history.terms import in_terms
-from rules.replay import Replay, Told, replay
+from rules.replay import Replay, ToldWatermark, replay
 from tests.replaced import replace
 from tests.rules.recast import untold
 from tests.rules.replay_model import BROKERS, history
@@ -30,14 +30,14 @@ def replayed(moments: tuple[Moment, ...], version: str | None) -> Replay:
     return replay(moments, (), dict.fromkeys(BROKERS, version))
 
 
-def answers(found: Replay) -> list[Told]:
-    return [told for told in found.told if told.by_leader]
+def answers(found: Replay) -> list[ToldWatermark]:
+    return [told for told in found.told_watermarks if told.by_leader]
 
 
 @given(ACTIONS, VERSIONS)
 def test_every_told_high_watermark_lies_in_its_interval(actions: Actions, version: str | None) -> None:
     _, moments = history(actions)
-    for told in replayed(moments, version).told:
+    for told in replayed(moments, version).told_watermarks:
         assert told.standing == "inside", (told.moment, told.expected)
 
 
@@ -70,5 +70,5 @@ def test_lost_answers_widen_and_never_exclude_the_truth(actions: Actions, data: 
     # Behind lost lines the session's values are doubtful until they are named again.
     doubtful = {min((later for later in fetched if later > index), default=-1) for index in lost}
     kept = [replace(m, doubtful=i in doubtful) for i, m in enumerate(moments) if i not in lost]
-    for told in replayed(in_terms(kept), "3.9.1").told:
+    for told in replayed(in_terms(kept), "3.9.1").told_watermarks:
         assert told.standing != "above", (told.moment, told.expected)

@@ -13,7 +13,7 @@ from rules.protocol.watermarks import ExpectedHighWatermark
 Standing = Literal["inside", "above", "below"]
 
 
-class Told(Struct, frozen=True, kw_only=True):
+class ToldWatermark(Struct, frozen=True, kw_only=True):
     """A high watermark that somebody told, beside what it can have been."""
 
     moment: Fetched | RoleTaken | LogEvent
@@ -38,8 +38,8 @@ def none_told(watermarks: Iterable[int | None]) -> bool:
     return bool(found) and found <= {None, -1}
 
 
-def no_answer(told: Iterable[Told]) -> Iterator[tuple[str, str]]:
+def no_answer(watermarks: Iterable[ToldWatermark]) -> Iterator[tuple[str, str]]:
     """Why nothing that a leader told can be held against what it must have been, and what would tell; once at most."""
-    if none_told(each.observed for each in told if each.by_leader):
+    if none_told(each.observed for each in watermarks if each.by_leader):
         missing = "request logs (DEBUG) or followers' logs whose answers tell a high watermark"
         yield "no answer here tells a high watermark to hold against the ISR", missing
