@@ -135,8 +135,8 @@ class Settings:
 
     def releases_told(self, broker: int) -> tuple[str, ...]:
         """The releases that a broker's own logs print, as they stand there."""
-        told = self._by_place.get((None, broker, KAFKA_VERSION), ())
-        return tuple(each.value for each in told if each.origin == "log" and each.value is not None)
+        statements = self._by_place.get((None, broker, KAFKA_VERSION), ())
+        return tuple(each.value for each in statements if each.origin == "log" and each.value is not None)
 
     def states(self, broker: int) -> tuple[Setting, ...]:
         """Every start and stop that a broker tells of, in their order."""
@@ -210,8 +210,8 @@ NO_SETTINGS: Final = Settings()
 
 def settings_of(statements: Iterable[Setting]) -> Settings:
     """Statements of any origin and order, those that only repeat the value before them left out."""
-    told = tuple(statements)
-    files = FileOrder((setting.span.source, setting.since) for setting in told)
+    settings = tuple(statements)
+    files = FileOrder((setting.span.source, setting.since) for setting in settings)
 
     def written(setting: Setting) -> tuple[str, int, Place, int]:
         since = -1 if setting.since is None else setting.since
@@ -219,7 +219,7 @@ def settings_of(statements: Iterable[Setting]) -> Settings:
 
     kept: list[Setting] = []
     last: dict[tuple[str | None, int | None, str, str, str], str | None] = {}
-    for setting in sorted(told, key=written):
+    for setting in sorted(settings, key=written):
         place = (setting.topic, setting.broker, setting.name, setting.origin, setting.clock)
         if place not in last or last[place] != setting.value:
             kept.append(setting)

@@ -64,7 +64,7 @@ def _row(row: TimelineRow) -> dict[str, object]:
 
 
 def _stable(last: LastStable) -> dict[str, object]:
-    return {**_interval(last.expected), "told": last.told, "outside": last.outside}
+    return {**_interval(last.expected), "told": last.observed, "outside": last.outside}
 
 
 def _cell(cell: Cell) -> dict[str, object]:

@@ -80,7 +80,7 @@ def _cell(cell: Cell) -> list[str]:
 def _stable(last: LastStable | None) -> str:
     if last is None:
         return ""
-    told = "" if last.told is None else f" told {last.told}{'!' if last.outside else ''}"
+    told = "" if last.observed is None else f" told {last.observed}{'!' if last.outside else ''}"
     return (span(last.expected) + told).strip()
 
 

@@ -33,15 +33,15 @@ class _State(Struct, frozen=True, kw_only=True):
     key: Key
     leader: int | None
     isr: tuple[int, ...]
-    told: tuple[Role, ...]
+    roles: tuple[Role, ...]
 
     def dated_by(self, clock: str) -> Role | None:
         """The first word of it on a clock."""
-        return next((m for m in self.told if m.clock == clock and _dates(m)), None)
+        return next((m for m in self.roles if m.clock == clock and _dates(m)), None)
 
     @property
     def assigned(self) -> tuple[int, ...] | None:
-        return next(filter(None, map(assigned, self.told)), None)
+        return next(filter(None, map(assigned, self.roles)), None)
 
 
 def state_rows(evidence: PartitionEvidence) -> tuple[StateRow, ...]:
@@ -61,16 +61,16 @@ def state_rows(evidence: PartitionEvidence) -> tuple[StateRow, ...]:
 
 def _states(moments: Iterable[Moment]) -> list[_State]:
     """What is told of each state; one of which two witnesses tell different things is told by neither."""
-    told: dict[Key, list[Role]] = {}
+    roles: dict[Key, list[Role]] = {}
     for moment in moments:
         if isinstance(moment, Role) and (key := _key(moment)) is not None:
-            told.setdefault(key, []).append(moment)
-    states = (_state(key, tuple(sorted(told[key], key=_rank))) for key in sorted(told))
-    return [state for state in states if len({(_leader(m), m.isr) for m in state.told}) == 1]
+            roles.setdefault(key, []).append(moment)
+    states = (_state(key, tuple(sorted(roles[key], key=_rank))) for key in sorted(roles))
+    return [state for state in states if len({(_leader(m), m.isr) for m in state.roles}) == 1]
 
 
-def _state(key: Key, told: tuple[Role, ...]) -> _State:
-    return _State(key=key, leader=_leader(told[0]), isr=told[0].isr or (), told=told)
+def _state(key: Key, roles: tuple[Role, ...]) -> _State:
+    return _State(key=key, leader=_leader(roles[0]), isr=roles[0].isr or (), roles=roles)
 
 
 def _key(moment: Role) -> Key | None:
@@ -144,7 +144,7 @@ def _row(
         leader=state.leader,
         isr=state.isr,
         assigned=assigned,
-        eligible=_eligible(state.told),
+        eligible=_eligible(state.roles),
         clock=begun.clock,
         time=begun.clock_time if _dates(begun) else None,
         until=None if ended is None else ended.clock_time,
@@ -157,8 +157,8 @@ def _row(
     )
 
 
-def _eligible(told: Iterable[Role]) -> tuple[int, ...] | None:
-    return next((m.elr for m in told if isinstance(m, PartitionState) and m.elr is not None), None)
+def _eligible(roles: Iterable[Role]) -> tuple[int, ...] | None:
+    return next((m.elr for m in roles if isinstance(m, PartitionState) and m.elr is not None), None)
 
 
 def _dated(state: _State, after: _State | None, starts: Mapping[str, Sequence[int]]) -> tuple[Role, Role | None]:
@@ -172,12 +172,12 @@ def _dated(state: _State, after: _State | None, starts: Mapping[str, Sequence[in
             return begun, ended
     own = (state.dated_by(clock) for clock in _witnesses(state))
     dated = next((m for m in own if m is not None), None)
-    return dated or next(filter(_dates, state.told), state.told[0]), None
+    return dated or next(filter(_dates, state.roles), state.roles[0]), None
 
 
 def _witnesses(state: _State) -> Iterator[str]:
     """Clocks by which a state may be timed: the controllers', and that of the leader which acts under it."""
-    deciding = (m.clock for m in state.told if is_metadata(m) or m.clock.startswith(ONE_CONTROLLER))
+    deciding = (m.clock for m in state.roles if is_metadata(m) or m.clock.startswith(ONE_CONTROLLER))
     yield from dict.fromkeys(deciding)
     if state.leader is not None:
         yield f"broker {state.leader}"

@@ -96,13 +96,13 @@ def _belied(each: Belied) -> Violation | Undecided:
     exhibits = (Exhibit(span=each.span, role="what its broker told of its log"),)
     there = None if each.lies_in is None else f"{each.lies_in.of[0]}-{each.lies_in.of[1]}"
     if each.sure:
-        holds = f"holds another log. {capital(each.told)}. The log in broker {each.broker}'s folder of {there} has it so"
+        holds = f"holds another log. {capital(each.because)}. The log in broker {each.broker}'s folder of {there} has it so"
         facts = {"broker": each.broker, "topic_id": None, "holds": holds, "subject": "its word"}
         return Violation(brokers=(each.broker,), confidence="likely", facts=facts, exhibits=exhibits)
     also = "" if there is None else f". The log in its folder of {there} has it as told"
     alike = "" if each.copy_of is None else f"It holds records of the log in broker {each.copy_of}'s folder. "
     return Undecided(
-        reason=f"broker {each.broker}'s folder of this partition may hold another log. {alike}{capital(each.told)}{also}",
+        reason=f"broker {each.broker}'s folder of this partition may hold another log. {alike}{capital(each.because)}{also}",
         missing="another broker's copy of this partition",
         brokers=(each.broker,),
         exhibits=exhibits,

@@ -92,7 +92,7 @@ def _by_watermark(ignorant: Replica, follower: Replica) -> Undecided:
 def _violation(evidence: PartitionEvidence, follower: Replica, leader: Replica, owed: Truncation) -> Violation:
     watermark = follower.high_watermark
     on_disk = watermark.offset if watermark else follower.log_start_offset
-    committed = min(max(on_disk, evidence.told_committed(follower)), follower.log_end_offset)
+    committed = min(max(on_disk, evidence.committed_by_proof(follower)), follower.log_end_offset)
     severity, meaning = _weigh(evidence, follower, leader, owed.offset, committed)
     exchange = owed.exchanges[0]
     return Violation(

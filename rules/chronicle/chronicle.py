@@ -171,9 +171,9 @@ class Chronicle:
     @cached_property
     def sure_terms(self) -> frozenset[tuple[str, int]]:
         """Witnesses and the terms that their own words open, or the record gives them."""
-        told = {(m.clock, m.epoch) for m in self.moments if m.kind in ROLE_KINDS and m.epoch is not None}
+        terms = {(m.clock, m.epoch) for m in self.moments if m.kind in ROLE_KINDS and m.epoch is not None}
         recorded = {(f"broker {broker}", e) for broker, own in led_by_record(self.moments).items() for e in own}
-        return frozenset(told | recorded)
+        return frozenset(terms | recorded)
 
     @cached_property
     def taken_terms(self) -> frozenset[tuple[str, int]]:

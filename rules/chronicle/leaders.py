@@ -68,12 +68,12 @@ def falls(moments: Iterable[Moment]) -> dict[Follower, list[Fall]]:
 
 def once_unassigned(moments: Iterable[Moment]) -> frozenset[int]:
     """Brokers that some assignment names, and another does not."""
-    told = [frozenset(m.replicas) for m in moments if m.kind == "leadership" and m.replicas]
-    return frozenset().union(*told) - told[0].intersection(*told) if told else frozenset()
+    assignments = [frozenset(m.replicas) for m in moments if m.kind == "leadership" and m.replicas]
+    return frozenset().union(*assignments) - assignments[0].intersection(*assignments) if assignments else frozenset()
 
 
 def led_by_nobody(moments: Sequence[Moment]) -> frozenset[int]:
     """Epochs that the controllers gave to nobody: there is no leader to follow, and nothing to be cut for."""
-    told = [m for m in moments if m.kind in ("leadership", "leader-starts") and m.epoch is not None]
-    led = {m.epoch for m in told if m.kind == "leader-starts" or m.leader is None or m.leader >= 0}
-    return frozenset(m.epoch for m in told if m.epoch is not None and m.epoch not in led)
+    roles = [m for m in moments if m.kind in ("leadership", "leader-starts") and m.epoch is not None]
+    led = {m.epoch for m in roles if m.kind == "leader-starts" or m.leader is None or m.leader >= 0}
+    return frozenset(m.epoch for m in roles if m.epoch is not None and m.epoch not in led)

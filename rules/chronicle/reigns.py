@@ -55,15 +55,15 @@ class _Draft:
 def reigns(moments: Iterable[Moment]) -> Iterator[Reign]:
     """Every reign that its own leader tells of, broker by broker in the order in which its log was written."""
     own = (moment for moment in moments if moment.witness is not None and moment.clock == f"broker {moment.witness}")
-    for _, told in groupby(own, key=lambda moment: moment.clock):
-        for count, draft in enumerate(_drafts(told)):
+    for _, statements in groupby(own, key=lambda moment: moment.clock):
+        for count, draft in enumerate(_drafts(statements)):
             yield _reign(draft, count)
 
 
-def _drafts(told: Iterable[Moment]) -> Sequence[_Draft]:
+def _drafts(statements: Iterable[Moment]) -> Sequence[_Draft]:
     found: list[_Draft] = []
     current: _Draft | None = None
-    for moment in told:
+    for moment in statements:
         if gives_role(moment) and moment.epoch is not None:
             again = current is not None and current.opening.epoch == moment.epoch and leads(moment)
             for draft in found[:-1] if again else found:

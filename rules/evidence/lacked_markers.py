@@ -24,4 +24,4 @@ def lacked_markers(evidence: PartitionEvidence, left: Replica, right: Replica) -
 def committed_by_all(evidence: PartitionEvidence, *replicas: Replica) -> int:
     """How far each of them knows that records are committed; 0 where one does not tell."""
     claims = ((r.high_watermark.offset if r.high_watermark else 0, r) for r in replicas)
-    return min(max(min(claim, r.log_end_offset), evidence.told_committed(r)) for claim, r in claims)
+    return min(max(min(claim, r.log_end_offset), evidence.committed_by_proof(r)) for claim, r in claims)

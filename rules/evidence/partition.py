@@ -23,6 +23,7 @@ from rules.replay.stable import StableLogs
 from rules.replicas.alone import credible
 from rules.replicas.batch_ends import boundaries, next_boundary
 from rules.replicas.commits_of_groups import GroupCommit
+from rules.replicas.committed_by_proof import committed_by_proof
 from rules.replicas.compacting import is_compacted
 from rules.replicas.coordinators import NO_COORDINATORS, Coordinators
 from rules.replicas.disagreement import Difference, Uncompared
@@ -50,7 +51,6 @@ from rules.replicas.replica import (
     same_topic,
 )
 from rules.replicas.sides import Sides, sides
-from rules.replicas.told_committed import told_committed
 from rules.replicas.unread_copies import UnreadCopy
 from rules.settings import KAFKA_VERSION, NO_SETTINGS, BrokerVersion, Setting, Settings
 from rules.thresholds import DEFAULTS, Thresholds
@@ -168,9 +168,9 @@ class PartitionEvidence:
         """Every proof of committed records, in whole batches."""
         return tuple(committed_batches(self.chronicle, credible(self.own_logs), self.openings))
 
-    def told_committed(self, replica: Replica) -> int:
+    def committed_by_proof(self, replica: Replica) -> int:
         """How far a replica's records are committed by what was told; 0 where nothing tells, or epochs began anew."""
-        return 0 if self.epochs_used_twice else told_committed(replica, self.committed_batches)
+        return 0 if self.epochs_used_twice else committed_by_proof(replica, self.committed_batches)
 
     @cached_property
     def _boundaries(self) -> Mapping[int, Sequence[int]]:

@@ -52,9 +52,9 @@ def _judged(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerd
     evidence = with_differences(with_believed_headers(evidence))
     findings, undecided = _run(evidence, rules)
     ordered = _causes_first(findings, rules)
-    told = _BesideFindings(evidence, undecided)
+    beside = _BesideFindings(evidence, undecided)
     bearings = {rule.id: rule.bearing for rule in rules}
-    incurred = told.by_epoch("the bill of losses", losses)
+    incurred = beside.by_epoch("the bill of losses", losses)
     billed = tuple(loss for loss in incurred if is_proved(loss, ordered, bearings))
     undecided.extend(unproved([loss for loss in incurred if loss not in billed]))
     nameless = tuple(unbilled(evidence, ordered, bearings, billed))
@@ -68,17 +68,17 @@ def _judged(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerd
         findings=ordered,
         replicas=tuple(replica_verdict(replica, evidence, ordered) for replica in evidence.replicas),
         counterfactuals=(
-            *told.by_epoch("what each protocol would have done", counterfactuals),
-            *told.by_epoch("what each protocol would have cut", cut_tables),
+            *beside.by_epoch("what each protocol would have done", counterfactuals),
+            *beside.by_epoch("what each protocol would have cut", cut_tables),
         ),
         refusals=tuple(refusal for replica in evidence.replicas for refusal in _refusals(replica)),
         losses=billed,
         unbilled=nameless,
-        milestones=told.part("the timeline", _milestones) if grave else (),
-        clocks=told.part("the clocks", lambda known: known.clocks.offsets) if grave else (),
-        drawn=told.by_epoch("the picture over time", _drawn) if grave else (),
-        availability=told.by_epoch("availability", lambda known: availability(known, billed, grave=grave)),
-        advice=told.by_epoch("advice", lambda known: advise(known, billed, nameless))
+        milestones=beside.part("the timeline", _milestones) if grave else (),
+        clocks=beside.part("the clocks", lambda known: known.clocks.offsets) if grave else (),
+        drawn=beside.by_epoch("the picture over time", _drawn) if grave else (),
+        availability=beside.by_epoch("availability", lambda known: availability(known, billed, grave=grave)),
+        advice=beside.by_epoch("advice", lambda known: advise(known, billed, nameless))
         if _to_decide(ordered, billed, rules) or _not_seen_whole(evidence) else (),
         undecided=tuple(undecided),
         offsets_compared=_offsets_compared(evidence),
@@ -102,10 +102,10 @@ def _log_reach(evidence: PartitionEvidence) -> LogReach:
 def _contradicted_releases(evidence: PartitionEvidence) -> Iterator[tuple[int, str, str]]:
     """Brokers whose release somebody gave and whose own logs tell only of others: id, given, last told."""
     for version in evidence.versions:
-        told = evidence.settings.releases_told(version.broker)
+        releases = evidence.settings.releases_told(version.broker)
         given = version.binary
-        if told and given is not None and not any(f"{release}.".startswith(f"{given}.") for release in told):
-            yield version.broker, given, told[-1]
+        if releases and given is not None and not any(f"{release}.".startswith(f"{given}.") for release in releases):
+            yield version.broker, given, releases[-1]
 
 
 def _assignment(evidence: PartitionEvidence) -> tuple[int, ...]:

@@ -45,7 +45,7 @@ def sayings(check: Callable[[], Iterable[Violation | Undecided]]) -> Iterator[Vi
 def finding(rule: Rule, said: Violation, place: Subject, sketch: str = "") -> Finding:
     """A violation in the words of its rule."""
     severity = rule.severity if said.severity is None else said.severity
-    judged = _told(rule, said, place, message=rule.message.format_map(spoken(said)), facts=said.facts)
+    judged = _question(rule, said, place, message=rule.message.format_map(spoken(said)), facts=said.facts)
     return replace(judged, severity=int(severity), confidence=said.confidence, verdict="violated", sketch=sketch)
 
 
@@ -54,10 +54,10 @@ def doubt(rule: Rule, said: Undecided, place: Subject) -> Finding:
     facts: dict[str, FactValue] = {"reason": said.reason, "missing": said.missing, "subject": said.reason}
     facts |= {} if said.epoch is None else {"epoch": said.epoch}
     message = f"Undecided: {question_told(said.reason, said.missing)}"
-    return replace(_told(rule, said, place, message=message, facts=facts), blocking=True)
+    return replace(_question(rule, said, place, message=message, facts=facts), blocking=True)
 
 
-def _told(
+def _question(
     rule: Rule, said: Violation | Undecided, place: Subject, *, message: str, facts: Mapping[str, FactValue]
 ) -> Finding:
     """What was said of a place, as a question; a violation says more of itself."""

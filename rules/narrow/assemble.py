@@ -68,7 +68,7 @@ def assemble(
     }
     replicas = tuple(_replica(list(own), claims.get(at[:2]), untold[at[1]]) for at, own in grouped)
     ids = frozenset(_ids_given(moment for fact in ordered for moment in fact.moments))
-    told = _told(ordered, surroundings)
+    moments = _moments(ordered, surroundings)
     first = ordered[0]
     if first.topic is None or first.partition is None:
         message = "facts without a partition are no evidence about one"
@@ -76,9 +76,9 @@ def assemble(
     here = [replica for replica in replicas if replica.state == "current"]
     foreign = found_foreign((first.topic, first.partition), here, ids, surroundings)
     replicas = foreign.put_aside(replicas)
-    own = of_incarnation(told, replicas)
-    beside = {r.broker for r in replicas if r.state in ("deleted", "stray")} | gave_up(told)
-    chronicle = Chronicle(in_terms(tuple(collapse(of_one_folder(own, beside)))), not_made(told, own))
+    own = of_incarnation(moments, replicas)
+    beside = {r.broker for r in replicas if r.state in ("deleted", "stray")} | gave_up(moments)
+    chronicle = Chronicle(in_terms(tuple(collapse(of_one_folder(own, beside)))), not_made(moments, own))
     compacted = is_compacted(first.topic, here, surroundings.settings)
     foreign = replace(foreign, belied=belied(replicas, chronicle, surroundings.loose, epochs_of, compacted=compacted))
     replicas = foreign.put_aside(replicas)
@@ -86,7 +86,7 @@ def assemble(
         cluster_id=surroundings.cluster_id,
         topic=first.topic,
         partition=first.partition,
-        replicas=with_lives(replicas, left_behind(told, own), deleted_before(told, own), chronicle.not_made),
+        replicas=with_lives(replicas, left_behind(moments, own), deleted_before(moments, own), chronicle.not_made),
         foreign=foreign,
         level=surroundings.level,
         versions=surroundings.versions,
@@ -105,7 +105,7 @@ def assemble(
         chronicle=chronicle,
         placing=Placing(
             homes=tuple(_in_place((home for fact in ordered for home in fact.group_homes), replicas)),
-            assignments=tuple(told for fact in ordered for told in fact.assignments),
+            assignments=tuple(assignment for fact in ordered for assignment in fact.assignments),
             counts=surroundings.counts,
         ),
         metadata_snapshots=tuple(seen for fact in ordered for seen in fact.metadata_snapshots),
@@ -115,14 +115,14 @@ def assemble(
     return with_absent_segments(evidence)
 
 
-def _told(facts: Sequence[Fact], surroundings: Surroundings) -> list[Moment]:
+def _moments(facts: Sequence[Fact], surroundings: Surroundings) -> list[Moment]:
     """What was told, with what is repeated across the cuts of a trace told once, and busy traces thinned."""
     every = once(moment for fact in facts for moment in fact.moments)
     begun = {(moment.clock, moment.span.source): moment for moment in every if moment.kind == "trace-begins"}
-    told = [moment for moment in every if moment.kind != "trace-begins"]
-    files = FileOrder((moment.span.source, moment.time) for moment in told)
-    told.sort(key=lambda moment: (moment.clock, files.place(moment.span.source), moment.span.start))
-    kept = rejoined(told_once(told), surroundings.busy)
+    moments = [moment for moment in every if moment.kind != "trace-begins"]
+    files = FileOrder((moment.span.source, moment.time) for moment in moments)
+    moments.sort(key=lambda moment: (moment.clock, files.place(moment.span.source), moment.span.start))
+    kept = rejoined(told_once(moments), surroundings.busy)
     return [*begun.values(), *going_on(kept, surroundings.falls, surroundings.apart)]
 
 

@@ -115,8 +115,8 @@ class Fact(Struct, frozen=True, kw_only=True):
     def of_the_cluster(self) -> bool:
         """Whether every partition's judges must know it."""
         of_logs = self.settings or self.gaps or self.disowned or self.trace_ends or self.sessions_broken
-        told = bool(of_logs or self.falls or self.steady or self.role_times or self.names or self.nameless)
-        return told or bool(self.checkpoints or self.counts or self.coordinators)
+        by_logs = bool(of_logs or self.falls or self.steady or self.role_times or self.names or self.nameless)
+        return by_logs or bool(self.checkpoints or self.counts or self.coordinators)
 
 
 class Surroundings(Struct, frozen=True, kw_only=True):

@@ -45,30 +45,30 @@ def fold(headers: pa.RecordBatch, sources: Sequence[str], refusals: Sequence[Ref
 
     `sources` names the stretch's files in physical order; refusals name theirs.
     """
-    told = _Frame(headers, sources)
-    unread = _unread(told.frame, sources, refusals) if refusals else ()
+    batches = _Frame(headers, sources)
+    unread = _unread(batches.frame, sources, refusals) if refusals else ()
     if not headers.num_rows:
         return LogFacts(unread=unread, unread_count=len(refusals))
     totals = Totals(headers)
     one_epoch = bool((totals.epoch == totals.epoch[0]).all())
     clocks = _Clocks(totals, sources)
-    epochs = (_whole(totals, sources),) if one_epoch else _epoch_runs(told.frame, sources)
-    producers, fences = told.producers(totals.sequenced, totals.markers, one_epoch=one_epoch)
+    epochs = (_whole(totals, sources),) if one_epoch else _epoch_runs(batches.frame, sources)
+    producers, fences = batches.producers(totals.sequenced, totals.markers, one_epoch=one_epoch)
     return LogFacts(
         **totals.counts(),  # type: ignore[arg-type]
         magics=tuple(np.unique(totals.magic).tolist()),
         epochs=first_and_last(epochs),
         epoch_count=len(epochs),
-        gaps=told.steps(totals.gaps),
-        overlaps=told.steps(totals.overlaps),
-        checksum_faults=told.faults(totals.checksum_faults),
-        header_faults=told.faults(totals.header_faults),
+        gaps=batches.steps(totals.gaps),
+        overlaps=batches.steps(totals.overlaps),
+        checksum_faults=batches.faults(totals.checksum_faults),
+        header_faults=batches.faults(totals.header_faults),
         unread=unread,
         unread_count=len(refusals),
         digests=tuple(totals.digests()),
         producers=producers,
         fences=fences,
-        transactions=told.transactions(totals.transacted, clocks.begun),
+        transactions=batches.transactions(totals.transacted, clocks.begun),
         first_clock=clocks.at(0),
         last_clock=clocks.at(-1),
     )
@@ -140,9 +140,9 @@ class _Clocks:
     def at(self, place: int) -> BrokerTime | None:
         """The dated batch of this place among them: 0 for the first one, -1 for the last."""
         dated = self._totals.dated
-        return self._told(int(dated[place])) if -len(dated) <= place < len(dated) else None
+        return self._broker_time(int(dated[place])) if -len(dated) <= place < len(dated) else None
 
-    def _told(self, row: int) -> BrokerTime:
+    def _broker_time(self, row: int) -> BrokerTime:
         time = self._totals.time_of(row) or 0
         return BrokerTime(offset=int(self._totals.base[row]), time=time, span=self._span(row))
 

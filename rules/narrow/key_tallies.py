@@ -121,7 +121,7 @@ class _Keyless:
         if len(self.batches) < BATCHES_KEPT:
             self.batches.append(batch)
 
-    def told(self, producer: int, counts: tuple[int, ...]) -> KeylessTally:
+    def tally_of(self, producer: int, counts: tuple[int, ...]) -> KeylessTally:
         return KeylessTally(
             producer=producer,
             counts=counts,
@@ -202,7 +202,7 @@ class PlacingLedger:
             broker=broker,
             tallies=tuple(self._tallies()),
             without_key=self._without_key,
-            keyless=tuple(tally.told(*kind) for kind, tally in keyless),
+            keyless=tuple(tally.tally_of(*kind) for kind, tally in keyless),
             unread=self._unread,
         )
 

@@ -84,9 +84,9 @@ def _of_followers(rows: pl.DataFrame, width: int) -> pl.DataFrame:
     begins = _changed("stream", "session", "untold", *_STATE) | pl.col("falls") | pl.col("waits")
     runs = ordered.with_columns(begins=begins.fill_null(value=True))
     alike = _numbered(runs, _changed("stream", "session", "fetch_offset", "high_watermark", *_STATE))
-    told = _first_of_each(alike)
+    firsts = _first_of_each(alike)
     ends = _last_before("begins", 1) | _last_before("begins", 2) | _last_of("cell")
-    return _told(alike, told.select(kept=pl.col("begins") | ends)["kept"])
+    return _with_left_out(alike, firsts.select(kept=pl.col("begins") | ends)["kept"])
 
 
 def _of_readers(rows: pl.DataFrame) -> pl.DataFrame:
@@ -96,10 +96,10 @@ def _of_readers(rows: pl.DataFrame) -> pl.DataFrame:
     begins = _changed("stream", "untold", "beyond", *_STATE) | (_TIME == NONE)
     runs = ordered.with_columns(begins=begins.fill_null(value=True))
     alike = _numbered(runs, _changed("stream", "fetch_offset", "high_watermark", *_STATE))
-    told = _first_of_each(alike)
-    marks = _extremes(told, _PARTITION, _OFFSET)
+    firsts = _first_of_each(alike)
+    marks = _extremes(firsts, _PARTITION, _OFFSET)
     kept = pl.col("begins") | _last_before("begins", 1) | pl.col("place").is_in(marks.implode())
-    return _told(alike, told.select(kept=kept)["kept"])
+    return _with_left_out(alike, firsts.select(kept=kept)["kept"])
 
 
 def _of_writers(rows: pl.DataFrame) -> pl.DataFrame:
@@ -108,7 +108,7 @@ def _of_writers(rows: pl.DataFrame) -> pl.DataFrame:
     runs = ordered.with_columns(begins=(_changed("stream", "error_code") | (_TIME == NONE)).fill_null(value=True))
     marks = _extremes(runs.filter(pl.col("error_code") == 0), (*_PARTITION, "acks"), pl.col("base_offset"))
     kept = pl.col("begins") | _last_before("begins", 1) | pl.col("place").is_in(marks.implode())
-    return _told(runs.with_row_index("told"), runs.select(kept=kept)["kept"]).sort("place")
+    return _with_left_out(runs.with_row_index("statement"), runs.select(kept=kept)["kept"]).sort("place")
 
 
 def _in_streams(rows: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
@@ -118,12 +118,12 @@ def _in_streams(rows: pl.DataFrame, keys: tuple[str, ...]) -> pl.DataFrame:
 
 
 def _numbered(rows: pl.DataFrame, changed: pl.Expr) -> pl.DataFrame:
-    """Rows with the number `told` of what each says, together with those before it that say the same."""
-    return rows.with_columns(told=changed.fill_null(value=True).cum_sum() - 1)
+    """Rows with the number `statement` of what each says, together with those before it that say the same."""
+    return rows.with_columns(statement=changed.fill_null(value=True).cum_sum() - 1)
 
 
 def _first_of_each(rows: pl.DataFrame) -> pl.DataFrame:
-    return rows.filter((pl.col("told") != pl.col("told").shift(1)).fill_null(value=True))
+    return rows.filter((pl.col("statement") != pl.col("statement").shift(1)).fill_null(value=True))
 
 
 def _changed(*columns: str) -> pl.Expr:
@@ -152,9 +152,9 @@ def _extremes(rows: pl.DataFrame, keys: tuple[str, ...], offset: pl.Expr) -> pl.
     return pl.concat([marks["lowest"], marks["furthest"], marks["last"]])
 
 
-def _told(rows: pl.DataFrame, kept: pl.Series) -> pl.DataFrame:
+def _with_left_out(rows: pl.DataFrame, kept: pl.Series) -> pl.DataFrame:
     """The rows of what is kept, each with how many statements are left out between it and the next of its stream."""
-    runs = rows.with_columns(kept=kept.gather(rows["told"]))
+    runs = rows.with_columns(kept=kept.gather(rows["statement"]))
     out = pl.when("kept").then(0).otherwise(pl.col("times")).cum_sum().alias("out")
     total = pl.lit(int(runs.select(out).tail(1)["out"].sum()))
     left = runs.with_columns(out).filter("kept")

@@ -53,8 +53,8 @@ class KeyLedger:
         """A batch of data; `producer` where it is part of a transaction."""
         place = len(self._spans)
         self._spans.append(span)
-        told = self._rows if producer is None else self._waiting.setdefault(producer, [])
-        told.extend((key, offset, deletes, place) for key, offset, deletes in rows)
+        kept = self._rows if producer is None else self._waiting.setdefault(producer, [])
+        kept.extend((key, offset, deletes, place) for key, offset, deletes in rows)
         if len(self._rows) >= ROWS_HELD:
             self._take()
 
@@ -86,7 +86,7 @@ class KeyLedger:
         """The last records, of a log that goes on to an offset."""
         self._take()
         hole = end_offset - 1 if end_offset > self._next else self._hole
-        keys = {key for told in self._waiting.values() for key, *_ in told}
+        keys = {key for rows in self._waiting.values() for key, *_ in rows}
         waiting = pl.DataFrame({"key": list(keys)}, schema={"key": pl.Int64})
         return LastRecords(
             frame=self._last, waiting=waiting, spans=self._spans, last_hole=hole, whole=self._whole,

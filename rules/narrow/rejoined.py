@@ -53,8 +53,8 @@ def _partition_of(moment: Answered) -> tuple[object, ...]:
 
 
 def _leaving_out(moment: Moment, left_out: int) -> Moment:
-    told = moment.left_out if isinstance(moment, Answered) else 0
-    return moment if told == left_out else replace(moment, left_out=left_out)
+    before = moment.left_out if isinstance(moment, Answered) else 0
+    return moment if before == left_out else replace(moment, left_out=left_out)
 
 
 class Alike:

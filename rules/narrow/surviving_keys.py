@@ -134,9 +134,9 @@ def _perhaps_cut(evidence: PartitionEvidence, gap: KeysApart) -> tuple[int, int]
     begun: set[tuple[int, int]] = set()
     for replica in evidence.current:
         if replica.broker in gap.lacking:
-            told = _roles_told(evidence.chronicle.told_by(replica.broker))
+            epochs = _roles_told(evidence.chronicle.told_by(replica.broker))
             starts = ((start.epoch, start.start_offset) for start in (*replica.log_chain, *replica.file_chain))
-            begun |= {(e, start) for e, start in starts if e > written and e not in told and start > gap.start_offset}
+            begun |= {(e, start) for e, start in starts if e > written and e not in epochs and start > gap.start_offset}
     return min(begun, default=None)
 
 
@@ -187,7 +187,7 @@ def keys_apart(committed: Sequence[tuple[KeyedReplica, int]], deleted: pl.DataFr
     return tuple(
         gap
         for row in found.iter_rows()
-        for gap in _told(_Alike(tuple(row[: len(names)]), *row[len(names) :]), replicas)
+        for gap in _gaps(_Alike(tuple(row[: len(names)]), *row[len(names) :]), replicas)
     )
 
 
@@ -241,7 +241,7 @@ def _role(number: int, replica: Replica, committed: int) -> pl.Expr:
     )  # fmt: skip
 
 
-def _told(row: _Alike, replicas: Sequence[KeyedReplica]) -> Iterator[KeysApart]:
+def _gaps(row: _Alike, replicas: Sequence[KeyedReplica]) -> Iterator[KeysApart]:
     holds = row.having(_HOLDS)
     if dead := row.having(_DEAD):
         yield _apart("dead", dead, holds, row, replicas)

@@ -48,7 +48,7 @@ class Belied:
 
     broker: int
     path: str
-    told: str
+    because: str
     """What belies it, in sentences."""
     span: Span
     lies_in: LooseFolder | None = None
@@ -148,10 +148,10 @@ class _Judged:
         """What the log in its folder belies."""
         return [word for word in self.words if self.belies(word)]
 
-    def bears_out(self, told: Sequence[_Word]) -> bool:
+    def bears_out(self, words: Sequence[_Word]) -> bool:
         """Whether the log has an epoch open where its broker or that leader told, and nothing else than was told."""
-        opened = (word for word in told if word.kind == "opened" and word.offset)
-        return not any(map(self.belies, told)) and any(self.starts.get(word.epoch) == word.offset for word in opened)
+        opened = (word for word in words if word.kind == "opened" and word.offset)
+        return not any(map(self.belies, words)) and any(self.starts.get(word.epoch) == word.offset for word in opened)
 
     @property
     def explained(self) -> bool:
@@ -190,7 +190,7 @@ class _Judged:
         known = not replica.log.unread_count and replica.log_start_offset <= offset < replica.log_end_offset
         return [run.epoch for run in replica.runs_within(offset, offset + 1)] if known else []
 
-    def told(self, word: _Word) -> str:
+    def contradiction(self, word: _Word) -> str:
         """What was told, and what the log has instead."""
         who = f"broker {word.moment.witness}"
         if word.kind == "opened":
@@ -214,31 +214,31 @@ def _openings(chronicle: Chronicle) -> Sequence[_Word]:
 
 def _words(replica: Replica, chronicle: Chronicle, openings: Sequence[_Word]) -> Sequence[_Word]:
     """What was told of a log; of one that begins as no other replica's does the openings of all leaders count."""
-    told = chronicle.told_by(replica.broker)
-    words = [*_roles(told), *_answers(told)]
+    moments = chronicle.told_by(replica.broker)
+    words = [*_roles(moments), *_answers(moments)]
     own = {word.epoch for word in words if word.kind == "opened"}
     words += [replace(word, kept=False) for word in openings if word.epoch not in own]
-    ends = [moment for moment in told if moment.kind == "producer-state-saved" or own_log_end(moment) is not None]
+    ends = [moment for moment in moments if moment.kind == "producer-state-saved" or own_log_end(moment) is not None]
     if replica.clean_shutdown is not None and ends and ends[-1].kind == "producer-state-saved":
         words.append(_Word("closed", ends[-1], ends[-1].offset or 0))
     return words
 
 
-def _answers(told: Sequence[Moment]) -> Iterator[_Word]:
+def _answers(moments: Sequence[Moment]) -> Iterator[_Word]:
     """The lowest and the highest offset that a broker told producers in each epoch of which that is sure."""
     answers: dict[int, list[tuple[int, int]]] = {}
-    for place, moment in enumerate(told):
+    for place, moment in enumerate(moments):
         if succeeded(moment) and moment.term is not None and moment.latest_term is None and not moment.doubtful:
             answers.setdefault(moment.term, []).append((moment.offset or 0, place))
     for term, own in answers.items():
-        yield from (_Word("answered", told[place], offset, term) for offset, place in (min(own), max(own)))
+        yield from (_Word("answered", moments[place], offset, term) for offset, place in (min(own), max(own)))
 
 
-def _roles(told: Sequence[Moment]) -> Iterator[_Word]:
+def _roles(moments: Sequence[Moment]) -> Iterator[_Word]:
     """Where its log ended when a broker took its roles, but for those of which it told again or cut something since."""
     openings: dict[int, dict[int, _Word]] = {}
     cut: int | None = None
-    for moment in reversed(told):
+    for moment in reversed(moments):
         if moment.kind in DISTURBED:
             end = held_up_to(moment) or 0
             cut = end if cut is None else min(cut, end)
@@ -261,7 +261,7 @@ def _found(own: _Judged, loose: Iterable[LooseFolder], epochs_of: EpochsOf) -> I
         yield Belied(
             broker=own.replica.broker,
             path=own.replica.path,
-            told=own.told(first),
+            because=own.contradiction(first),
             span=first.moment.span,
             lies_in=fitting[0] if len(fitting) == 1 else None,
             explained=own.explained,
@@ -279,4 +279,5 @@ def _fits(folder: LooseFolder, own: _Judged, epochs_of: EpochsOf) -> bool:
 
 def _copy(replica: Replica, first: Belied) -> Belied:
     """A replica that holds the same log, of which its own broker told nothing that would bear it out."""
-    return Belied(broker=replica.broker, path=replica.path, told=first.told, span=first.span, copy_of=first.broker)
+    because, span = first.because, first.span
+    return Belied(broker=replica.broker, path=replica.path, because=because, span=span, copy_of=first.broker)

@@ -24,8 +24,8 @@ class Difference:
     right_epochs: tuple[int, ...]
     left_batches: tuple[BatchMark, ...]
     right_batches: tuple[BatchMark, ...]
-    left_told: int = 0
-    right_told: int = 0
+    left_committed: int = 0
+    right_committed: int = 0
     """How far each side's records are committed by what was told, where epochs tell them apart."""
     exact: bool = True
     """False when the middle of the run was told from digests alone."""
@@ -59,7 +59,7 @@ class Difference:
 
     @property
     def _committed(self) -> Iterator[int | None]:
-        for replica, committed in ((self.left, self.left_told), (self.right, self.right_told)):
+        for replica, committed in ((self.left, self.left_committed), (self.right, self.right_committed)):
             claim = replica.high_watermark
             on_disk = None if claim is None else min(claim.offset, replica.log_end_offset)
             yield max(committed, on_disk or 0) if on_disk is not None or committed > self.start_offset else None

@@ -39,8 +39,8 @@ def epoch_ends(
     """
     ends, answered, perhaps = _statements(chronicle.moments, openings, chronicle.leaders, replicas)
     for epoch, last in answered.items():
-        told = _answered_end(last, batch_end(last, epoch))
-        ends[epoch] = max(ends.get(epoch, told), told)
+        end = _answered_end(last, batch_end(last, epoch))
+        ends[epoch] = max(ends.get(epoch, end), end)
     for epoch, offset, because in _gone_on(chronicle, openings):
         ends[epoch] = max(ends.get(epoch, (0, "")), (offset, because))
     for epoch, offset in sorted(perhaps):

@@ -9,7 +9,7 @@ from typing import Literal
 
 from rules.replicas.held_folder import EndOf, HeldFolder, Partition, TailOf
 
-Told = Literal["its ends", "the others' ends", "a third broker", "nothing"]
+Teller = Literal["its ends", "the others' ends", "a third broker", "nothing"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +23,7 @@ class Exchanged:
     holds: Partition
     holders: tuple[int, ...]
     """Brokers whose folders of that partition begin with the same batch; none where log ends alone show it."""
-    told_by: Told
+    told_by: Teller
     """What tells that this folder is the wrong one; else those of the holders may be, or logs parted."""
     empty: bool = False
     """Whether it holds nothing, as that partition does on the others."""
@@ -77,9 +77,9 @@ class _Pair:
         ends = end_of(self.one), end_of(self.other)
         if ends[0] is None or ends[1] is None:
             return "untold"
-        told = self.one.told_end, self.other.told_end
-        straight = self.one.fits(ends[0], told[0]) and self.other.fits(ends[1], told[1])
-        across = self.one.fits(ends[0], told[1]) and self.other.fits(ends[1], told[0])
+        told_ends = self.one.told_end, self.other.told_end
+        straight = self.one.fits(ends[0], told_ends[0]) and self.other.fits(ends[1], told_ends[1])
+        across = self.one.fits(ends[0], told_ends[1]) and self.other.fits(ends[1], told_ends[0])
         if straight == across:
             return "untold"
         return "in place" if straight else "changed"
@@ -95,7 +95,7 @@ def _crossed(by_place: Mapping[Partition, Sequence[HeldFolder]], end_of: EndOf) 
                 sides = tuple([pair for pair in pairs if pair.crosses(against)] for against in (second, first))
                 both = {pair.one.broker for pair in pairs}
                 alone = [folder for place in (one, other) for folder in by_place[place] if folder.broker not in both]
-                yield from _told(sides, alone, end_of)
+                yield from _wrong_sides(sides, alone, end_of)
                 break
 
 
@@ -114,14 +114,14 @@ def _suspected(by_place: Mapping[Partition, Sequence[HeldFolder]]) -> set[tuple[
     return found
 
 
-def _told(sides: Sequence[Sequence[_Pair]], alone: Sequence[HeldFolder], end_of: EndOf) -> Iterator[Exchanged]:
+def _wrong_sides(sides: Sequence[Sequence[_Pair]], alone: Sequence[HeldFolder], end_of: EndOf) -> Iterator[Exchanged]:
     """Of two sides whose folders changed places against each other those that are wrong; of both, if nothing tells."""
-    told = [_told_wrong(own, against, alone, end_of) for own, against in (sides, sides[::-1])]
-    if "nothing" not in told:
-        told = ["nothing", "nothing"]
-    if told == ["nothing", "nothing"] and any(own.told_apart(other) for own, other in product(*sides)):
+    tellers = [_told_wrong(own, against, alone, end_of) for own, against in (sides, sides[::-1])]
+    if "nothing" not in tellers:
+        tellers = ["nothing", "nothing"]
+    if tellers == ["nothing", "nothing"] and any(own.told_apart(other) for own, other in product(*sides)):
         return
-    for own, against, by, of_others in zip(sides, sides[::-1], told, told[::-1], strict=True):
+    for own, against, by, of_others in zip(sides, sides[::-1], tellers, tellers[::-1], strict=True):
         if by == of_others or by != "nothing":
             holders = tuple(pair.one.broker for pair in against)
             for pair in own:
@@ -129,7 +129,7 @@ def _told(sides: Sequence[Sequence[_Pair]], alone: Sequence[HeldFolder], end_of:
                 yield _holding(pair.other, pair.one.of, holders, by)
 
 
-def _told_wrong(own: Sequence[_Pair], against: Sequence[_Pair], alone: Sequence[HeldFolder], end_of: EndOf) -> Told:
+def _told_wrong(own: Sequence[_Pair], against: Sequence[_Pair], alone: Sequence[HeldFolder], end_of: EndOf) -> Teller:
     """What tells that one side's folders are the wrong ones.
 
     Its brokers told the ends that the logs have the other way round, or the others' told those that they have. Or a
@@ -145,7 +145,7 @@ def _told_wrong(own: Sequence[_Pair], against: Sequence[_Pair], alone: Sequence[
 
 
 def _holding(
-    folder: HeldFolder, holds: Partition, holders: tuple[int, ...], told_by: Told, *, both_ways: bool = True
+    folder: HeldFolder, holds: Partition, holders: tuple[int, ...], told_by: Teller, *, both_ways: bool = True
 ) -> Exchanged:
     return Exchanged(
         topic=folder.topic, partition=folder.partition, broker=folder.broker, path=folder.path, holds=holds,
@@ -165,12 +165,12 @@ def _by_their_ends(
     """
     strange: dict[tuple[int, int, int], list[HeldFolder]] = {}
     for folder in folders:
-        end, told = folder.end, folder.told_end
-        if end is not None and told is not None and end != told:
-            strange.setdefault((folder.broker, end, told), []).append(folder)
+        end, told_end = folder.end, folder.told_end
+        if end is not None and told_end is not None and end != told_end:
+            strange.setdefault((folder.broker, end, told_end), []).append(folder)
     crossed: dict[HeldFolder, HeldFolder] = {}
-    for (broker, end, told), here in strange.items():
-        there = strange.get((broker, told, end), [])
+    for (broker, end, told_end), here in strange.items():
+        there = strange.get((broker, told_end, end), [])
         if len(here) == len(there) == 1:
             crossed[here[0]] = there[0]
     for folder, other in crossed.items():
@@ -238,5 +238,5 @@ def _one_of_two(folder: HeldFolder, twin: HeldFolder | None, end_of: EndOf) -> I
     end = end_of(folder)
     wrong = end is not None and not folder.fits(end, folder.told_end)
     if wrong or twin.fits(end or 0, twin.told_end):
-        told_by: Told = "its ends" if wrong else "nothing"
+        told_by: Teller = "its ends" if wrong else "nothing"
         yield _holding(folder, twin.of, (twin.broker,), told_by, both_ways=False)

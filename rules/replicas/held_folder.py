@@ -87,9 +87,9 @@ class HeldFolder:
         """Whether the two may be of one life of their topic; of another life every batch differs."""
         return None in (self.topic_id, other.topic_id) or self.topic_id == other.topic_id
 
-    def fits(self, end: int, told: int | None) -> bool:
-        """Whether a log of this broker that ends at `end` can be the one of which it told `told`."""
-        return told is None or (end == told if self.stopped else end >= told)
+    def fits(self, end: int, told_end: int | None) -> bool:
+        """Whether a log of this broker that ends at `end` can be the one of which it told `told_end`."""
+        return told_end is None or (end == told_end if self.stopped else end >= told_end)
 
     def _shared(self, other: HeldFolder) -> Iterable[int]:
         return self.heads.keys() & other.heads.keys()

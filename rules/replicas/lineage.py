@@ -96,10 +96,10 @@ class _Proofs:
 
         What a broker tells after it took a role was learnt in that epoch or later: its opening had lost nothing of it.
         """
-        told = proof.moment
-        role = self._roles.get((told.clock, told.term))
-        after = role is not None and role < self._place.get(id(told), -1)
-        since = (-1 if told.term is None else told.term, False, NEVER) if after else (-2, True, NEVER)
+        moment = proof.moment
+        role = self._roles.get((moment.clock, moment.term))
+        after = role is not None and role < self._place.get(id(moment), -1)
+        since = (-1 if moment.term is None else moment.term, False, NEVER) if after else (-2, True, NEVER)
         place = bisect_right(self._lowest, since)
         return place < len(self._lowest) and self._lowest[place][2] < proof.end_offset
 

@@ -22,11 +22,11 @@ def of_incarnation(moments: Sequence[Moment], replicas: Sequence[Replica]) -> li
     held = [replica.topic_id for replica in replicas if replica.state == "current" and replica.topic_id is not None]
     newest = max(sorted(set(held)), key=held.count, default=None) or _told_last(moments)
     moments = [moment for moment in moments if moment.kind != "described" or moment.topic_id in (None, newest)]
-    told = {m.topic_id for m in moments if m.topic_id is not None and m.kind != "described"}
-    if not told:
+    ids = {m.topic_id for m in moments if m.topic_id is not None and m.kind != "described"}
+    if not ids:
         since = _first_record(replicas) if begun_again(replicas, moments) else 0
         return [m for m in of_the_last_life(moments) if m.kind in TIMELESS or m.time is None or m.time >= since]
-    if newest is None or len({*held, *told}) == 1 or told == {newest}:
+    if newest is None or len({*held, *ids}) == 1 or ids == {newest}:
         return list(moments)
     return [moment for moment in moments if moment.topic_id == newest]
 
@@ -47,9 +47,9 @@ def begun_again(replicas: Sequence[Replica], moments: Sequence[Moment]) -> tuple
 
     That is an earlier life of the topic, of which no log tells that it ended: these brokers tell of no deletion.
     """
-    told = gave_up(moments)
+    brokers = gave_up(moments)
     current = [replica for replica in replicas if replica.state == "current" and replica.log.batches]
-    deleted = (r for r in replicas if r.state == "deleted" and r.topic_id is None and r.broker not in told)
+    deleted = (r for r in replicas if r.state == "deleted" and r.topic_id is None and r.broker not in brokers)
     return tuple(r for r in deleted if current and all(_begins_again(r, other) for other in current))
 
 

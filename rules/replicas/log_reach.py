@@ -74,8 +74,8 @@ def _records_before(replicas: Sequence[Replica], chronicle: Chronicle) -> bool:
 
 def _roles(chronicle: Chronicle) -> Iterator[tuple[Role, int]]:
     """Every role that a broker's own log tells, with its epoch."""
-    told = (role for story in chronicle.stories.values() for _, role in story.roles)
-    return ((role, role.epoch) for role in told if role.epoch is not None)
+    roles = (role for story in chronicle.stories.values() for _, role in story.roles)
+    return ((role, role.epoch) for role in roles if role.epoch is not None)
 
 
 def _brokers(replicas: Sequence[Replica]) -> list[int]:

@@ -49,7 +49,7 @@ class PartitionCount:
 class PartitionCounts:
     """All that is known of a cluster's counts."""
 
-    told: Mapping[str, tuple[PartitionCount, ...]] = field(default_factory=dict)
+    counts: Mapping[str, tuple[PartitionCount, ...]] = field(default_factory=dict)
     """By topic, in the order of time; 0 where it was deleted."""
     seen: Mapping[str, int] = field(default_factory=dict)
     """By topic, one more than the highest partition of which a directory is here."""
@@ -60,7 +60,7 @@ class PartitionCounts:
         return tuple(step for step in steps if step.count and step.topic_id == steps[-1].topic_id)
 
     def _by_the_controller(self, topic: str) -> tuple[PartitionCount, ...]:
-        return tuple(told for told in self.told.get(topic, ()) if told.told_by == "metadata")
+        return tuple(each for each in self.counts.get(topic, ()) if each.told_by == "metadata")
 
     def standing(self, topic: str | None, partition: int | None) -> PartitionCount | None:
         """The last count by the controllers' record, where it tells that the topic has the partition still."""
@@ -69,11 +69,11 @@ class PartitionCounts:
 
     def ids(self, topic: str) -> frozenset[str]:
         """The ids under which the controllers' record tells of a topic, of its lives that ended too."""
-        return frozenset(told.topic_id for told in self._by_the_controller(topic) if told.topic_id is not None)
+        return frozenset(each.topic_id for each in self._by_the_controller(topic) if each.topic_id is not None)
 
     def last(self, topic: str) -> PartitionCount | None:
         """The count that stands at the end, where somebody told it and no directory contradicts it."""
-        steps = (*(t for t in self.told.get(topic, ()) if t.told_by != "metadata"), *self.steps(topic))
+        steps = (*(t for t in self.counts.get(topic, ()) if t.told_by != "metadata"), *self.steps(topic))
         fitting = [each for each in steps if each.count >= self.seen.get(topic, 0)]
         return fitting[-1] if fitting else None
 
@@ -116,26 +116,26 @@ class PartitionCounts:
     @property
     def tells_all(self) -> bool:
         """Whether a controller's record was read, so that a topic of which it says nothing is not there."""
-        return any(each.told_by == "metadata" for told in self.told.values() for each in told)
+        return any(each.told_by == "metadata" for counts in self.counts.values() for each in counts)
 
     def least(self, topic: str) -> int:
         """How many partitions there are at least."""
-        return max((self.seen.get(topic, 0), *(told.count for told in self.told.get(topic, ()))))
+        return max((self.seen.get(topic, 0), *(each.count for each in self.counts.get(topic, ()))))
 
 
 NOTHING_COUNTED: Final = PartitionCounts()
 
 
-def counts_of(told: Iterable[PartitionCount], seen: Mapping[str, int]) -> PartitionCounts:
+def counts_of(counts: Iterable[PartitionCount], seen: Mapping[str, int]) -> PartitionCounts:
     """What all sources tell together, in whatever order they come."""
     by_topic: dict[str, list[PartitionCount]] = {}
-    for each in told:
+    for each in counts:
         by_topic.setdefault(each.topic, []).append(each)
     return PartitionCounts(
-        told={topic: tuple(sorted(own, key=_order)) for topic, own in sorted(by_topic.items())}, seen=seen
+        counts={topic: tuple(sorted(own, key=_order)) for topic, own in sorted(by_topic.items())}, seen=seen
     )
 
 
-def _order(told: PartitionCount) -> tuple[int, int, str, int]:
-    return -1 if told.since is None else told.since, told.count, told.span.source, told.span.start
+def _order(each: PartitionCount) -> tuple[int, int, str, int]:
+    return -1 if each.since is None else each.since, each.count, each.span.source, each.span.start
 

@@ -66,18 +66,18 @@ def produce(cluster: Cluster, leader: Broker, name: str, count: int, acks: Acks)
     """A producer's batch reaches a broker; one that does not believe to lead turns it away."""
     held, heard = leader.leading, leader.heard
     if not leader.alive or held is None or heard is None:
-        failed = _told(cluster, leader, name, count, acks, answer="failed" if leader.alive else "untold")
+        failed = _with_sent(cluster, leader, name, count, acks, answer="failed" if leader.alive else "untold")
         if leader.alive:
             failed = note(failed, _turned_away(leader.id, acks, count, NOT_LEADER_OR_FOLLOWER))
         return say(failed, f"{name}: broker {leader.id} {'does not lead' if leader.alive else 'does not answer'}")
     least = cluster.settings.min_insync_replicas
     if not admit_produce(acks, isr_size=len(held.committed_isr), min_insync_replicas=least):
-        refused = _told(cluster, leader, name, count, acks, answer="refused")
+        refused = _with_sent(cluster, leader, name, count, acks, answer="refused")
         refused = note(refused, _turned_away(leader.id, acks, count, NOT_ENOUGH_REPLICAS))
         return say(refused, f"{name} refused: {len(held.committed_isr)} in sync, {least} asked for")
     batch = Batch(base_offset=leader.log.end_offset, count=count, epoch=heard.epoch, name=name)
     leader = appended(leader, (batch,))
-    waiting = _told(put(cluster, leader), leader, name, count, acks, answer="waiting")
+    waiting = _with_sent(put(cluster, leader), leader, name, count, acks, answer="waiting")
     if acks == "0":
         written = AnsweredProduce(broker=leader.id, acks=acks, count=count, base_offset=batch.base_offset)
         waiting = note(waiting, written)
@@ -90,7 +90,7 @@ def _turned_away(broker: BrokerId, acks: Acks, count: int, error: int) -> Answer
     return AnsweredProduce(broker=broker, acks=acks, count=count, error=error)
 
 
-def _told(cluster: Cluster, leader: Broker, name: str, count: int, acks: Acks, *, answer: str) -> Cluster:
+def _with_sent(cluster: Cluster, leader: Broker, name: str, count: int, acks: Acks, *, answer: str) -> Cluster:
     sent = SentBatch(
         name=name,
         count=count,

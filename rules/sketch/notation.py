@@ -138,7 +138,7 @@ def read_sketch(text: str) -> Sketch:
         steady=_never_set(moments),
         brokers_in_dump=len({replica.broker for replica in replicas}),
     )
-    return Sketch(evidence=with_drawn_keys(of_topic.told(evidence)), leader=leader)
+    return Sketch(evidence=with_drawn_keys(of_topic.added_to(evidence)), leader=leader)
 
 
 def _never_set(moments: Sequence[Moment]) -> dict[str, list[tuple[int, int]]]:

@@ -159,13 +159,13 @@ def _served(kind: str) -> Callable[[Words, int, Span], Moment]:
 
 
 def _leadership(words: Words, time: int, span: Span) -> Moment:
-    told = number(words, "told")
+    receiver = number(words, "told")
     nobodys = "controller" if words.get("record") else "order"
     return PartitionState(
         kind="leadership",
-        clock=nobodys if told is None else f"broker {told}",
+        clock=nobodys if receiver is None else f"broker {receiver}",
         time=time,
-        witness=told,
+        witness=receiver,
         leader=number(words, "leader"),
         epoch=number(words, "epoch"),
         partition_epoch=time,

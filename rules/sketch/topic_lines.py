@@ -146,11 +146,11 @@ class TopicLines:
         ledger.batch(1, counts, keys, range(len(keys)), [_span("keys")] * len(keys))
         return ledger.close(1)
 
-    def told(self, evidence: PartitionEvidence) -> PartitionEvidence:
+    def added_to(self, evidence: PartitionEvidence) -> PartitionEvidence:
         """The evidence with all that was noted."""
         topic = evidence.topic
         counts = [*((topic, count) for count in self._counts), *self._others.items()]
-        told = [PartitionCount(topic=name, count=count, span=_span("metadata")) for name, count in counts]
+        partition_counts = [PartitionCount(topic=name, count=count, span=_span("metadata")) for name, count in counts]
         return replace(
             evidence,
             group_offsets=tuple(self._commits),
@@ -161,7 +161,7 @@ class TopicLines:
                 homes=tuple(self._homes),
                 assignments=tuple(self._groups),
                 keys=self._placed(evidence.partition),
-                counts=counts_of(told, {topic: evidence.partition + 1}),
+                counts=counts_of(partition_counts, {topic: evidence.partition + 1}),
             ),
         )
 

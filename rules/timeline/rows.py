@@ -46,7 +46,7 @@ class LastStable(Struct, frozen=True, kw_only=True):
 
     expected: ExpectedHighWatermark
     """By its own high watermark and the transactions on disk."""
-    told: int | None
+    observed: int | None
     outside: bool
     """Whether the answer tells one that its high watermark cannot have given."""
 
@@ -115,8 +115,8 @@ def walk(evidence: PartitionEvidence) -> Walk:
     offsets = {clock.clock: clock for clock in replayed.clocks.offsets}
     brokers = sorted({r.broker for r in evidence.current} | {b for c in replayed.courses for b in _seen(c.rows)})
     table = _Table(evidence, brokers)
-    told = (moment for moment in evidence.moments if moment.kind != "trace-begins")
-    placed = in_order(tuple(told), lambda moment: on_reference(moment, offsets))
+    moments = (moment for moment in evidence.moments if moment.kind != "trace-begins")
+    placed = in_order(tuple(moments), lambda moment: on_reference(moment, offsets))
     return Walk(
         brokers=tuple(brokers),
         clocks=tuple(offsets.values()),
@@ -146,7 +146,7 @@ class _Table:
         self.cells = {broker: Cell(broker=broker) for broker in brokers}
         rows = [(course, row) for course in replayed.courses for row in course.rows]
         self.leader_rows = {id(row.moment): (course, row) for course, row in rows if not row.last}
-        self.told = {id(told.moment): told for told in replayed.told_watermarks}
+        self.watermarks = {id(watermark.moment): watermark for watermark in replayed.told_watermarks}
         self.starts = {id(course.lead.opening): course.start for course in replayed.courses}
         self.answered: dict[int, ExpectedHighWatermark] = {}
         leads = (course.lead for course in replayed.courses)
@@ -181,22 +181,22 @@ class _Table:
         """In an epoch whose answers nobody logged, a log may have grown since its broker's last word."""
         if cell.epoch not in self.unlogged:
             return cell
-        watermark, told = _grown(cell.high_watermark), cell.told_log_end
-        if told is not None:
-            return replace(cell, high_watermark=capped(watermark, told, f"its log ended at {told}"))
+        watermark, told_end = _grown(cell.high_watermark), cell.told_log_end
+        if told_end is not None:
+            return replace(cell, high_watermark=capped(watermark, told_end, f"its log ended at {told_end}"))
         return replace(cell, log_end=_grown(cell.log_end), high_watermark=watermark)
 
     def _served(self, led: LeaderRow) -> None:
         moment, fetch = led.moment, led.fetch
         leader = self.cells.get(-1 if moment.witness is None else moment.witness)
-        told = self.told.get(id(moment))
+        watermark = self.watermarks.get(id(moment))
         if leader is not None:
             self.cells[leader.broker] = replace(
                 leader,
                 log_end=led.log_end,
                 high_watermark=led.high_watermark,
-                told_high_watermark=told.observed if told else None,
-                outside=_outside(told),
+                told_high_watermark=watermark.observed if watermark else None,
+                outside=_outside(watermark),
             )
         asker = None if fetch is None else self._asker(fetch)
         if fetch is not None and asker is not None and accepted(fetch) and fetch.offset is not None:
@@ -213,9 +213,9 @@ class _Table:
             fetch = moment
         asker = None if fetch is None else self._asker(fetch)
         if leader is not None:
-            told = None if fetch is None else fetch.high_watermark
+            watermark = None if fetch is None else fetch.high_watermark
             self.cells[leader.broker] = replace(
-                leader, log_end=NOTHING, high_watermark=NOTHING, told_high_watermark=told
+                leader, log_end=NOTHING, high_watermark=NOTHING, told_high_watermark=watermark
             )
         if fetch is not None and asker is not None:
             surely = accepted(fetch) and not fetch.doubtful and fetch.offset is not None
@@ -232,13 +232,13 @@ class _Table:
             self.cells[broker] = replace(cell, leads=broker == moment.leader)
 
     def _own(self, moment: Moment, cell: Cell) -> None:
-        told = self.told.get(id(moment))
+        watermark = self.watermarks.get(id(moment))
         end = moment.offset if moment.kind in ("truncated", "log-reset") else log_end(moment)
         bounds: list[Bound] = []
         if end is not None:
             bounds = [at_least(end, "its own word"), at_most(end, "its own word")]
         role = moment.kind in ROLE_KINDS
-        expected = told.expected if told else cell.high_watermark
+        expected = watermark.expected if watermark else cell.high_watermark
         if moment.kind == "log-loaded":
             expected = restarted(UNKNOWN, moment)
         if moment.kind in BEGUN_ANEW and cell.log_end.interval.high != 0:
@@ -257,7 +257,7 @@ class _Table:
             high_watermark=expected,
             told_log_end=end,
             told_high_watermark=high_watermark(moment),
-            outside=_outside(told),
+            outside=_outside(watermark),
         )
 
 
@@ -279,14 +279,14 @@ def _holds_more(cell: Cell, end: int | None) -> bool:
 
 def _last_stable(evidence: PartitionEvidence, course: Course, led: LeaderRow) -> LastStable:
     fetch = led.moment if isinstance(led.moment, Fetched) and not led.moment.doubtful else None
-    told = None if fetch is None else fetch.last_stable_offset
+    lso = None if fetch is None else fetch.last_stable_offset
     possible = evidence.stable.at(course, led.answer).interval
     return LastStable(
         expected=evidence.stable.at(course, led.high_watermark),
-        told=told,
-        outside=told is not None and not possible.contains(Offset(told)),
+        observed=lso,
+        outside=lso is not None and not possible.contains(Offset(lso)),
     )
 
 
-def _outside(told: ToldWatermark | None) -> bool:
-    return told is not None and told.standing in ("above", "below")
+def _outside(watermark: ToldWatermark | None) -> bool:
+    return watermark is not None and watermark.standing in ("above", "below")

@@ -20,9 +20,9 @@ def touching(drawn: Timeline, first: int, last: int) -> Timeline:
 def _touching(rows: Sequence[TimelineRow], start: int, end: int) -> Iterator[TimelineRow]:
     before: dict[int, Cell] = {}
     for row in rows:
-        told = list(_offsets(row.moment))
+        offsets = list(_offsets(row.moment))
         moved = any(_moves(before.get(cell.broker), cell, start, end) for cell in row.cells)
-        if not told or moved or any(start <= offset <= end for offset in told):
+        if not offsets or moved or any(start <= offset <= end for offset in offsets):
             yield row
         before = {cell.broker: cell for cell in row.cells}
 
@@ -49,5 +49,5 @@ def _moves(before: Cell | None, now: Cell, start: int, end: int) -> bool:
 
 def _passes(former: ExpectedHighWatermark, latter: ExpectedHighWatermark, start: int, end: int) -> bool:
     bounds = ((former.interval.low, latter.interval.low), (former.interval.high, latter.interval.high))
-    told = [(one, other) for one, other in bounds if one is not None and other is not None and one != other]
-    return any(min(pair) <= end and max(pair) >= start for pair in told)
+    pairs = [(one, other) for one, other in bounds if one is not None and other is not None and one != other]
+    return any(min(pair) <= end and max(pair) >= start for pair in pairs)

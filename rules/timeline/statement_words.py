@@ -62,14 +62,14 @@ def _epoch(epoch: int | None) -> str:
 
 def _fetched(m: Fetched) -> str:
     if m.kind == "consumed":
-        return f"consumer reads {_at(m.offset)} from {_who(m.leader)}, told {_told(m)}"
+        return f"consumer reads {_at(m.offset)} from {_who(m.leader)}, told {_answer(m)}"
     text = f"{_who(m.broker)} fetches {_at(m.offset)} from {_who(m.leader)}"
     if m.answer_offset is not None and (m.answered_epoch or 0) >= 0:
         return f"{text}, diverging: epoch {m.answered_epoch} ends at {m.answer_offset}"
-    return text if m.high_watermark is None else f"{text}, told {_told(m)}"
+    return text if m.high_watermark is None else f"{text}, told {_answer(m)}"
 
 
-def _told(m: Fetched) -> str:
+def _answer(m: Fetched) -> str:
     """The high watermark, and the last stable offset where a transaction holds that below it."""
     open_from = m.last_stable_offset
     held = open_from is not None and m.high_watermark is not None and open_from < m.high_watermark
@@ -97,8 +97,8 @@ def _asked(m: Inquiry) -> str:
     if m.kind == "offset-asked":
         return f"{_who(m.broker)} lists offsets of {_who(m.leader)}: {m.answer_offset}"
     named = m.answered_epoch not in (None, -1)
-    told = f"{m.answered_epoch}:{m.answer_offset}" if named else str(m.answer_offset)
-    end = "unknown" if m.answer_offset in (None, -1) else told
+    answer = f"{m.answered_epoch}:{m.answer_offset}" if named else str(m.answer_offset)
+    end = "unknown" if m.answer_offset in (None, -1) else answer
     if m.asked_epoch == -1:
         return f"{_who(m.broker)}, without an epoch, asks {_who(m.leader)} where it ends: {end}"
     return f"{_who(m.broker)} asks {_who(m.leader)} where epoch {_epoch(m.asked_epoch)} ends: {end}"

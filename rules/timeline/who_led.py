@@ -23,7 +23,7 @@ class Reigning:
         self._ended: list[DrawnReign] = []
         self._ordered: dict[int, DrawnReign] = {}
 
-    def told(self) -> tuple[DrawnReign, ...]:
+    def newest(self) -> tuple[DrawnReign, ...]:
         """The newest reigns by their beginnings; the controller's word counts where a leader's own is not told."""
         own = [*self._ended, *self._open.values()]
         epochs = {reign.epoch for reign in own}

@@ -155,7 +155,7 @@ class Reconstruction:
                 epochs = self._fold.epochs_of(point.broker, point.place, leader)
                 asked = ask(self.open, 0) if self.open else self._asked(point, leader, epochs)
                 sure = self._fold.role_told(point.broker, point.place)
-                yield _told(point, leader, max(epochs, default=-1), asked, epoch_told=sure)
+                yield _asked_follower(point, leader, max(epochs, default=-1), asked, epoch_told=sure)
 
     def _asked(self, point: Point, leader: int, epochs: Sequence[int]) -> Asked:
         if isinstance(point.before, Open):
@@ -174,7 +174,7 @@ class Reconstruction:
         return ask(pairs if epochs else untold, point.turn.offset)
 
 
-def _told(point: Point, leader: int, epoch: int, asked: Asked, *, epoch_told: bool) -> AskedFollower:
+def _asked_follower(point: Point, leader: int, epoch: int, asked: Asked, *, epoch_told: bool) -> AskedFollower:
     least = point.turn.offset + (point.turn.kind == "cuts")
     return AskedFollower(
         broker=point.broker,

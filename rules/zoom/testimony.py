@@ -170,8 +170,8 @@ def _summed(mark: BatchMark) -> bool:
 
     Cleaners empty several batches to the same bytes.
     """
-    told = mark.magic >= _MAGIC_2 and mark.size > BATCH_HEADER
-    return told and mark.crc_valid is not False and mark.base_offset >= 0
+    covered = mark.magic >= _MAGIC_2 and mark.size > BATCH_HEADER
+    return covered and mark.crc_valid is not False and mark.base_offset >= 0
 
 
 def _content(mark: BatchMark) -> tuple[int, int, int]:

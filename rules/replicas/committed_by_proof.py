@@ -8,7 +8,7 @@ from rules.history.moments import Committed
 from rules.replicas.replica import Replica
 
 
-def told_committed(replica: Replica, proofs: Iterable[Committed]) -> int:
+def committed_by_proof(replica: Replica, proofs: Iterable[Committed]) -> int:
     """Where the last of its records ends that a proof of their own leader epoch covers; 0 where none does.
 
     Records of one epoch are the same in every log that holds them, so that whoever told it told it of these too.
