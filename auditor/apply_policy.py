@@ -74,9 +74,9 @@ def outcome_of(
 
 
 def _thresholds(policy: Policy) -> Iterator[ThresholdSet]:
-    for told in policy.thresholds:
-        (own,) = (each for each in BY_ID[told.rule].thresholds if each.name == told.name)
-        yield ThresholdSet(rule=told.rule, name=told.name, unit=own.unit, value=told.value, default=own.default)
+    for given in policy.thresholds:
+        (own,) = (each for each in BY_ID[given.rule].thresholds if each.name == given.name)
+        yield ThresholdSet(rule=given.rule, name=given.name, unit=own.unit, value=given.value, default=own.default)
 
 
 def require_baseline(config: AuditConfig) -> None:

@@ -15,12 +15,12 @@ from auditor.conclude import build_report
 from auditor.config import AuditConfig, ConfigError
 from auditor.dumps import DumpParts, gather
 from auditor.engines import local
-from auditor.engines.plan.brought_along import plan_told
+from auditor.engines.plan.brought_along import plan_brought_along
 from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.text_units import TextPlan, plan_texts
 from auditor.engines.plan.units import OF_ONE_PARTITION, ReadUnit, plan
 from auditor.engines.progress import Progress, Silent
-from auditor.engines.told.internal_topics import plan_internal
+from auditor.engines.witnesses.internal_topics import plan_internal
 from auditor.report.model import AuditReport
 from auditor.stopping import now_telling
 from auditor.surroundings import surroundings_of
@@ -87,7 +87,7 @@ def prepare(dump: DumpParts, config: AuditConfig) -> Prepared:
     _require_something(dump.root, inventory, texts, config)
     logs = plan(str(dump.root), inventory, config.selection, config.log_pattern)
     own = tuple(unit for unit in logs if not (unit.kind in OF_ONE_PARTITION and unit.path in texts.homes))
-    beside = plan_told(str(dump.root), inventory, _traces(dump.root, inventory, config))
+    beside = plan_brought_along(str(dump.root), inventory, _traces(dump.root, inventory, config))
     read = (
         unit
         if unit.kind in OF_ONE_PARTITION

@@ -51,9 +51,9 @@ def coverage_of(
     assigned = ((v, sorted({*v.assigned_only} - {*v.claimed_only})) for v in verdicts if v.replicas or disks)
     elsewhere = list(_missing(inventory, assigned))
     refused, read = sum(r.bytes_refused for r in replicas), sum(r.bytes_read for r in replicas)
-    told = sum(replica.bytes_seen for replica in _by_texts(replicas, units))
+    of_texts = sum(replica.bytes_seen for replica in _by_texts(replicas, units))
     absent = sum(replica.bytes_missing for replica in replicas) + sum(_unread_beside(inventory, units, refusals))
-    seen = sum(_planned(units)) + sum(_left_out(inventory, units, selection)) + told + absent
+    seen = sum(_planned(units)) + sum(_left_out(inventory, units, selection)) + of_texts + absent
     times = list(_times(replicas))
     owning = {r.broker for v in verdicts if v.topic != METADATA_TOPIC for r in v.replicas}
     told_in = {source for v in verdicts for source in v.roles_told_in}
@@ -89,8 +89,8 @@ def coverage_of(
         log_times=tuple(_log_times(units, {broker for _, broker in owners}, timezones)),
         absent_logs=(*absent_logs(logs_read), *_without_disk(inventory, units)),
         contradicted_releases=tuple(
-            ContradictedRelease(broker=broker, given=given, told=told)
-            for broker, given, told in sorted({each for v in verdicts for each in v.contradicted_releases})
+            ContradictedRelease(broker=broker, given=given, told=printed)
+            for broker, given, printed in sorted({each for v in verdicts for each in v.contradicted_releases})
         ),
         unnamed=tuple(_unnamed(verdicts)),
         scope=scope_of(

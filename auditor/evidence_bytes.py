@@ -119,5 +119,5 @@ def _hex(start: int, data: bytes) -> Iterator[str]:
 
 
 def _time(milliseconds: int) -> str:
-    told = moment(milliseconds)
-    return f"{told} UTC" if told else "at no known time"
+    time = moment(milliseconds)
+    return f"{time} UTC" if time else "at no known time"

@@ -19,8 +19,8 @@ from auditor.report.plain import plain
 from auditor.timeline import evidence_of
 from auditor.timeline.picture import page_of
 from auditor.timeline.text import name_of, timeline_text
-from auditor.timeline.told_times import written
 from auditor.timeline.window import Window, window_of
+from auditor.timeline.written_times import written
 from parsers.spark import DumpTables as Tables
 from parsers.spark import open_dump as open_tables
 from rules.finding import Finding
@@ -75,8 +75,8 @@ class PartitionTimeline:
     def rows(self) -> DataFrame:
         """A row for each event and replica: what it must have held after the event, and what was told."""
         shown = self.window.shows(self.whole)
-        told = [values for number, row in enumerate(shown.rows) for values in self._values(number, row)]
-        return self.spark.createDataFrame(told, EVENTS)
+        events = [values for number, row in enumerate(shown.rows) for values in self._values(number, row)]
+        return self.spark.createDataFrame(events, EVENTS)
 
     def _values(self, number: int, row: TimelineRow) -> Iterator[tuple[Any, ...]]:
         moment, span = row.moment, row.moment.span
@@ -140,12 +140,12 @@ class Dump(Tables):
     @property
     def _config(self) -> AuditConfig:
         """What was told of the dump when it was opened."""
-        told = self.request
+        request = self.request
         return AuditConfig(
-            topic=told.topics,
-            log_dir=tuple(f"{broker}={path}" for broker, path in told.log_dirs),
-            log_pattern=told.log_patterns,
-            log_timezone=told.log_timezones,
+            topic=request.topics,
+            log_dir=tuple(f"{broker}={path}" for broker, path in request.log_dirs),
+            log_pattern=request.log_patterns,
+            log_timezone=request.log_timezones,
         )
 
 
@@ -156,6 +156,6 @@ def open_dump(spark: SparkSession, path: str | Path | Sequence[str | Path], **gi
 
 
 def _finding(finding: Finding) -> tuple[Any, ...]:
-    told = finding_document(finding)
+    document = finding_document(finding)
     places = [(each.role, each.span.source, each.span.start, each.span.end) for each in finding.exhibits]
-    return (*(told[camel(name)] for name in OF_FINDINGS), places)
+    return (*(document[camel(name)] for name in OF_FINDINGS), places)

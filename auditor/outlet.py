@@ -49,8 +49,8 @@ def require_writable(config: AuditConfig, dump: DumpParts) -> None:
         require_stdout()
     else:
         _require_file(Path(config.output), config.shown_format, config.named("output"), config, dump)
-    for told_as, file in config.written_formats:
-        _require_file(Path(file), told_as, config.named("format"), config, dump)
+    for written_format, file in config.written_formats:
+        _require_file(Path(file), written_format, config.named("format"), config, dump)
     files = [os.path.realpath(file) for _, file in config.written_formats]
     files += [] if config.output == TO_STDOUT else [os.path.realpath(config.output)]
     twice = next((file for place, file in enumerate(files) if file in files[:place]), None)
@@ -58,13 +58,13 @@ def require_writable(config: AuditConfig, dump: DumpParts) -> None:
         raise ConfigError(f"{config.named('format')}: {twice} would take two formats")
 
 
-def _require_file(output: Path, told_as: str, name: str, config: AuditConfig, dump: DumpParts) -> None:
+def _require_file(output: Path, written_format: str, name: str, config: AuditConfig, dump: DumpParts) -> None:
     if dump.holds(output):
         raise ConfigError(f"{name}: {output} lies inside the dump, which is never written into: give a place outside")
     require_place(output, name)
-    if not keeps_promise(output.suffix.lower(), told_as):
+    if not keeps_promise(output.suffix.lower(), written_format):
         raise ConfigError(
-            f"{name}: {output} would hold the format {told_as}, which its name does not promise: "
+            f"{name}: {output} would hold the format {written_format}, which its name does not promise: "
             f"give another --format, or another name"
         )
     if found_at(output) == "a regular file" and not config.force:

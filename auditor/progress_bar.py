@@ -39,7 +39,7 @@ def watched(*, quiet: bool, seconds: float = A_MINUTE) -> Iterator[Progress]:
         return
     columns_of_bytes = (TextColumn("{task.description}"), BarColumn(bar_width=24), DownloadColumn(binary_units=True))
     # A large file or a job of judges stands for minutes at one number: what turns says that the run goes on.
-    columns = (SpinnerColumn("line"), *columns_of_bytes, TextColumn("{task.fields[told].left}"))
+    columns = (SpinnerColumn("line"), *columns_of_bytes, TextColumn("{task.fields[shown].left}"))
     with Bars(*columns, console=stderr, transient=True) as bars:
         yield Shown(bars)
 
@@ -145,7 +145,7 @@ class Shown(Counted):
     def __init__(self, bars: Bars) -> None:
         super().__init__()
         self._bars = bars
-        self._task = bars.add_task(self.words, total=None, told=self)
+        self._task = bars.add_task(self.words, total=None, shown=self)
 
     def _redraw(self) -> None:
         self._bars.update(self._task, total=self.bytes or None, completed=self.read, description=self.words)

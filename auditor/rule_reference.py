@@ -101,8 +101,8 @@ def _twins(link: Link) -> str:
 def _fires(rule: Rule) -> str:
     own = shown()[rule.id]
     ways = {"recorded": own["samples"], "byte mutant of": own["mutants"]}
-    told = [f"{way} {', '.join(map(code, names))}" for way, names in ways.items() if names]
-    return "; ".join([*told, *simulated(rule.id, code)])
+    clauses = [f"{way} {', '.join(map(code, names))}" for way, names in ways.items() if names]
+    return "; ".join([*clauses, *simulated(rule.id, code)])
 
 
 def _lawful(rule: Rule) -> str:

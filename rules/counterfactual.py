@@ -173,8 +173,8 @@ def origin_of(asked: Asked) -> str:
 
 def named_epochs(epochs: Sequence[int]) -> str:
     """Epochs as people say them."""
-    told = list(dict.fromkeys(epochs))
-    return f"epoch {told[0]}" if len(told) == 1 else f"epochs {', '.join(map(str, told))}"
+    distinct = list(dict.fromkeys(epochs))
+    return f"epoch {distinct[0]}" if len(distinct) == 1 else f"epochs {', '.join(map(str, distinct))}"
 
 
 def as_run(replica: Replica, version: BrokerVersion | None, end_offset: int) -> protocol.ReplicaLog:

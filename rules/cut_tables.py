@@ -47,15 +47,15 @@ class Reconciliation:
 
 def reconciliations(evidence: PartitionEvidence) -> Iterator[Reconciliation]:
     """Every one that removed something, or could have, in the order of each broker's log."""
-    told = [_as_cut(moment) for moment in evidence.moments]
+    moments = [_as_cut(moment) for moment in evidence.moments]
     by_clock: dict[str, list[Moment]] = {}
     places: dict[int, int] = {}
-    for moment in told:
+    for moment in moments:
         own = by_clock.setdefault(moment.clock, [])
         places[id(moment)] = len(own)
         own.append(moment)
     leaders = evidence.chronicle.leaders
-    for cut in cuts(told, evidence.chronicle.not_made):
+    for cut in cuts(moments, evidence.chronicle.not_made):
         if cut.log_end_offset:
             own, place = by_clock[cut.moment.clock], places[id(cut.moment)]
             decision = decided_by(own, place)

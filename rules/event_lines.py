@@ -36,5 +36,5 @@ def number(words: Words, name: str) -> int | None:
 
 def brokers(words: Words, name: str) -> tuple[int, ...] | None:
     """Brokers, where they are given."""
-    told = words.get(name)
-    return None if told is None else tuple(int(broker) for broker in told.split(",") if broker not in ("", "none"))
+    text = words.get(name)
+    return None if text is None else tuple(int(broker) for broker in text.split(",") if broker not in ("", "none"))

@@ -25,26 +25,26 @@ _LED: Final = TITLES["opening below committed records"][1]
 _NOWHERE: Final = "No replica here holds {them}, though they were written."
 
 
-def title_giver(told: Sequence[Finding], costly: Collection[int | None], bearings: Bearings) -> Finding:
+def title_giver(findings: Sequence[Finding], costly: Collection[int | None], bearings: Bearings) -> Finding:
     """The first finding, unless that is a change of leaders which cost nothing of what is lost, and another one did.
 
     What is lost went when one of the costly epochs was opened.
     """
-    changes = [f for f in told if bearings.get(f.rule, NO_BEARING).change is not None]
+    changes = [f for f in findings if bearings.get(f.rule, NO_BEARING).change is not None]
     cost = [f for f in changes if f.values().get("next_epoch", f.values().get("epoch")) in costly]
-    idle = bool(costly) and told[0] in changes and told[0] not in cost
-    return cost[0] if idle and cost else told[0]
+    idle = bool(costly) and findings[0] in changes and findings[0] not in cost
+    return cost[0] if idle and cost else findings[0]
 
 
-def by_brokers(told: str, brokers: Iterable[int | None], them: str = "them") -> str:
+def by_brokers(template: str, brokers: Iterable[int | None], them: str = "them") -> str:
     """The sentence of these brokers; a leader that nothing names is a later one."""
     known = sorted(broker for broker in brokers if broker is not None and broker >= 0)
-    return _said(told, capital(numbered("broker", known)) if known else "An unknown broker", len(known), them)
+    return _said(template, capital(numbered("broker", known)) if known else "An unknown broker", len(known), them)
 
 
-def _said(told: str, who: str, brokers: int, them: str) -> str:
+def _said(template: str, who: str, brokers: int, them: str) -> str:
     several = brokers > 1
-    return told.format(
+    return template.format(
         brokers=who, were="were" if several else "was", leader="leaders" if several else "leader", them=them
     )
 
@@ -60,13 +60,13 @@ def by_losses(losses: Mapping[Place, Sequence[Loss]], unclean: Collection[tuple[
     return " ".join(_each_where(how, leaders[how], "the rest" if n else "them") for n, how in enumerate(ways))
 
 
-def _each_where(told: str, leaders: Mapping[int | None, Collection[Place]], them: str) -> str:
+def _each_where(template: str, leaders: Mapping[int | None, Collection[Place]], them: str) -> str:
     """The sentence of these brokers; of several each with its partitions."""
     known = {broker: places for broker, places in leaders.items() if broker is not None and broker >= 0}
-    if len(known) < 2 or told == _NOWHERE:  # noqa: PLR2004 - one needs no telling apart
-        return by_brokers(told, leaders, them)
+    if len(known) < 2 or template == _NOWHERE:  # noqa: PLR2004 - one needs no telling apart
+        return by_brokers(template, leaders, them)
     *most, last = [f"broker {broker} ({_named(known[broker])})" for broker in sorted(known)]
-    return _said(told, capital(f"{', '.join(most)} and {last}"), len(known), them)
+    return _said(template, capital(f"{', '.join(most)} and {last}"), len(known), them)
 
 
 def _named(places: Collection[Place]) -> str:

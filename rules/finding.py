@@ -41,9 +41,9 @@ class AboutPartition(Protocol):
         """Its number."""
 
 
-def place_of(told: AboutPartition) -> Place:
+def place_of(about: AboutPartition) -> Place:
     """Which partition it is about."""
-    return told.cluster_id, told.topic, told.partition
+    return about.cluster_id, about.topic, about.partition
 
 
 class Severity(IntEnum):
@@ -250,8 +250,8 @@ def offsets_told(start: int, end: int) -> str:
 
 def sentences(words: str) -> str:
     """Clauses as sentences: each begins with a capital and ends with a stop."""
-    told = (clause.strip() for clause in with_last_offsets(words).split("; "))
-    return " ".join(_sentence(clause) for clause in told if clause)
+    clauses = (clause.strip() for clause in with_last_offsets(words).split("; "))
+    return " ".join(_sentence(clause) for clause in clauses if clause)
 
 
 def question_told(reason: str, missing: str) -> str:
@@ -265,10 +265,10 @@ def with_last_offsets(words: str) -> str:
 
 
 def _range(found: re.Match[str]) -> str:
-    told = offsets_told(int(found[2]), int(found[3]))
+    offsets = offsets_told(int(found[2]), int(found[3]))
     if found[1] is None:
-        return told.removeprefix("offsets ").removeprefix("offset ")
-    return told.replace("offset", found[1], 1)
+        return offsets.removeprefix("offsets ").removeprefix("offset ")
+    return offsets.replace("offset", found[1], 1)
 
 
 def _sentence(clause: str) -> str:

@@ -53,11 +53,11 @@ class _Causes:
         self._first: dict[str, dict[int, Finding]] = {}
         self._epochs: dict[str, list[int]] = {}
         for finding in findings:
-            told = finding.values()
-            heard = _epoch(told, "next_epoch", "epoch")
+            values = finding.values()
+            heard = _epoch(values, "next_epoch", "epoch")
             causes = (self._cause(rule, heard) for rule in finding.implied_by)
             self.found[finding.id] = [cause for cause in causes if cause is not None]
-            own, epoch = self._first.setdefault(finding.rule, {}), _epoch(told, "epoch")
+            own, epoch = self._first.setdefault(finding.rule, {}), _epoch(values, "epoch")
             if epoch not in own:
                 insort(self._epochs.setdefault(finding.rule, []), epoch)
             own.setdefault(epoch, finding)
@@ -100,5 +100,5 @@ def _below(
         yield from _below(echo, echoes, depth + 1)
 
 
-def _epoch(told: Mapping[str, FactValue], *facts: str) -> int:
-    return next((epoch for fact in facts if isinstance(epoch := told.get(fact), int)), -1)
+def _epoch(values: Mapping[str, FactValue], *facts: str) -> int:
+    return next((epoch for fact in facts if isinstance(epoch := values.get(fact), int)), -1)

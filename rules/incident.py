@@ -87,12 +87,12 @@ def group(
     # What a partition lost is billed once, to the incident that tells of the partition itself.
     of_disks = {place: own for place, own in billed.items() if place not in by_partition}
     tell = _Telling(bearings)
-    told = [tell.disk(disk, own, of_disks) for disk, own in disks.items()]
+    incidents = [tell.disk(disk, own, of_disks) for disk, own in disks.items()]
     for places in _events(by_partition, bearings):
         own = [finding for place in places for finding in by_partition[place]]
         make = tell.partition if len(places) == 1 else tell.event
-        told.append(make(own, billed))
-    return tuple(sorted(told, key=_gravest_first))
+        incidents.append(make(own, billed))
+    return tuple(sorted(incidents, key=_gravest_first))
 
 
 def _gravest_first(incident: Incident) -> tuple[object, ...]:
@@ -127,8 +127,8 @@ def _linked(
     order = list(by_partition)
     for number, place in enumerate(order):
         for finding in by_partition[place]:
-            told = finding.values() if bearings.get(finding.rule, NO_BEARING).change else {}
-            clock, time = told.get("clock"), told.get("time")
+            values = finding.values() if bearings.get(finding.rule, NO_BEARING).change else {}
+            clock, time = values.get("clock"), values.get("time")
             if isinstance(clock, str) and isinstance(time, int):
                 changes.setdefault((finding.cluster_id, clock), []).append((time, number))
     for times in changes.values():
@@ -164,9 +164,9 @@ class _Telling:
         for finding in findings:
             brokers.setdefault(self.bearings.get(finding.rule, NO_BEARING).change, set()).update(finding.brokers)
         change = next(change for change in TITLES if change in brokers)
-        unbilled, told = TITLES[change]
+        unbilled, template = TITLES[change]
         unclean = {(place_of(f), f.values().get("epoch")) for f in findings if self._is(f, "unclean election")}
-        happened = by_losses(_billed(findings, losses), unclean) or by_brokers(told, brokers[change])
+        happened = by_losses(_billed(findings, losses), unclean) or by_brokers(template, brokers[change])
         head = f"{unbilled} in {len(_partitions(findings))} partitions{_of_topics(findings)}"
         cost = _lost(findings, losses) or _missed(findings, losses) or head
         return self._incident(f"{cost}. {happened}", "cluster", findings, losses)
@@ -177,9 +177,9 @@ class _Telling:
     def partition(self, findings: Sequence[Finding], losses: Losses) -> Incident:
         """What happened to one partition."""
         by_id = {finding.id: finding for finding in findings}
-        told = [by_id[step.finding] for step in chain(findings, self.bearings)]
+        in_order = [by_id[step.finding] for step in chain(findings, self.bearings)]
         # What allowed it comes first in the chain; what happened gives it its name.
-        grave = [finding for finding in told if finding.severity >= Severity.MEDIUM] or told[:1]
+        grave = [finding for finding in in_order if finding.severity >= Severity.MEDIUM] or in_order[:1]
         gone = _gone(findings, losses)
         first, bill = title_giver(grave, {loss.next_epoch for loss in gone}, self.bearings), _bill(gone)
         place = first.place or "The dump"
@@ -187,7 +187,7 @@ class _Telling:
         return self._incident(f"{head} {first.message}", "partition", findings, losses)
 
     def _incident(self, title: str, scope: str, findings: Sequence[Finding], losses: Losses) -> Incident:
-        told = chain(findings, self.bearings)
+        steps = chain(findings, self.bearings)
         key = "|".join(sorted(finding.fingerprint for finding in findings))
         places = tuple(sorted(_partitions(findings), key=lambda place: (place[0] or "", place[1] or "", place[2] or 0)))
         return Incident(
@@ -198,9 +198,9 @@ class _Telling:
             topics=tuple(sorted({finding.topic or "" for finding in findings})),
             partitions=len(places),
             brokers=tuple(sorted({broker for finding in findings for broker in finding.brokers})),
-            findings=tuple(step.finding for step in told),
-            steps=told,
-            cause=told[0].finding,
+            findings=tuple(step.finding for step in steps),
+            steps=steps,
+            cause=steps[0].finding,
             places=places,
             bill=_bill(_gone(findings, losses)),
         )

@@ -193,8 +193,8 @@ class Scope:
         """The scope as the verdict's first line names it; empty where everything is there."""
         parts = []
         if self.absent and self.kinds:
-            told = listed([KIND_WORDS[kind] for kind in self.kinds])
-            parts.append(f"as far as {told} {'tell' if len(self.kinds) > 1 else 'alone tell'}")
+            kinds = listed([KIND_WORDS[kind] for kind in self.kinds])
+            parts.append(f"as far as {kinds} {'tell' if len(self.kinds) > 1 else 'alone tell'}")
         if self.before_logs:
             parts.append(f"as far as disks tell before broker logs begin ({counted(self.before_logs, 'partition')})")
         if self.replicas_here < self.replicas_assigned:

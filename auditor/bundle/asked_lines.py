@@ -52,8 +52,8 @@ def asked_of(topics: Collection[str], numbers: Collection[int], logs: Iterable[b
         placed=re.compile(rb"(?<![\w.])(?:" + words + rb")-" + own),
         sessions=frozenset(),
     )
-    told = (line for text in logs for line in text.splitlines() if asked.holds(line))
-    return replace(asked, sessions=frozenset(session for line in told for session in sessions_in(line)))
+    lines = (line for text in logs for line in text.splitlines() if asked.holds(line))
+    return replace(asked, sessions=frozenset(session for line in lines for session in sessions_in(line)))
 
 
 def sessions_in(line: bytes) -> Iterator[bytes]:

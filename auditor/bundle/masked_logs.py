@@ -9,7 +9,7 @@ from typing import Final
 
 from auditor.bundle.asked_lines import AskedLines
 from auditor.bundle.masking import is_kept_setting
-from auditor.engines.told.log_statements import TELLING
+from auditor.engines.witnesses.log_statements import TELLING
 from parsers.broker_log import Reading, read_log, witnesses
 from parsers.provenance import Origin
 

@@ -107,8 +107,8 @@ def run_bundle(request: BundleRequest, config: AuditConfig) -> int:
             _pack(home, request.target, replace=config.force)
         finally:
             shutil.rmtree(home, ignore_errors=True)
-    lines_told = _told(request.target, taken, proof, held, config.selection)
-    say("".join(f"{plain(line)}\n" for line in lines_told))
+    outcome = _outcome(request.target, taken, proof, held, config.selection)
+    say("".join(f"{plain(line)}\n" for line in outcome))
     return int(ExitCode.UNKNOWN if proof.lost else ExitCode.CLEAN)
 
 
@@ -224,7 +224,7 @@ def _of_nobody(info: tarfile.TarInfo) -> tarfile.TarInfo:
     return info
 
 
-def _told(
+def _outcome(
     target: Path, taken: Sequence[BundledFile], proof: Proof, held: Held, selection: Selection
 ) -> Iterator[str]:
     files = [each for each in taken if not each.how.startswith("left out")]

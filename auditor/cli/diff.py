@@ -51,7 +51,7 @@ fingerprints are, as for --baseline: rule, place, brokers and offsets.
 {exit_code_table(OF_DIFF)}
 """
 Before = Annotated[Path, typer.Argument(metavar="BEFORE", help="The earlier report or dump.")]
-Told = Annotated[
+VerboseDiff = Annotated[
     bool | None,
     typer.Option("-v", "--verbose", help="Print all: every value in full, and the files that evidence lies in."),
 ]
@@ -80,7 +80,7 @@ def diff(  # noqa: PLR0913 - one parameter an option
     log_timezone: LogTimezones = None,
     kafka_version: KafkaVersions = None,
     inter_broker_protocol: Protocols = None,
-    verbose: Told = None,
+    verbose: VerboseDiff = None,
     quiet: Quiet = None,
     config: ConfigFile = None,
     show_settings: ShowSettings = False,

@@ -65,8 +65,8 @@ def _run() -> int:
         app(prog_name="tidemark")
     except SystemExit as end:
         # Typer ends a command that was stopped without a word.
-        told = end.code != ExitCode.INTERRUPTED or is_telling()
-        return int(end.code or 0) if told else _say_stopped()
+        spoken = end.code != ExitCode.INTERRUPTED or is_telling()
+        return int(end.code or 0) if spoken else _say_stopped()
     return int(ExitCode.CLEAN)
 
 

@@ -73,8 +73,8 @@ def timeline(  # noqa: PLR0913 - one parameter an option
     ] = None,
 ) -> None:
     """Draw one partition's history: what each replica must have held beside what was told, one row an event."""
-    told = {name: value for name, value in locals().items() if name in AS_SETTINGS}
+    given = {name: value for name, value in locals().items() if name in AS_SETTINGS}
     from auditor.timeline import Excerpt, run_timeline
 
     asked = Excerpt(topic=topic, partition=partition, since=since, until=until, offsets=offsets)
-    run_timeline(dump, settings_of(told, config), asked)
+    run_timeline(dump, settings_of(given, config), asked)

@@ -57,16 +57,16 @@ def _held_against(root: Path, manifest: Source, files: Mapping[str, Source], lev
         yield refuse(manifest.origin, "malformed", 0, len(content), expected=expected, found=lines[0])
         return
     base = manifest.origin.source.rpartition("/")[0]
-    told = [line.split(" ", _FIELDS) for line in lines if line.startswith("file ")]
-    for words in told:
+    listed = [line.split(" ", _FIELDS) for line in lines if line.startswith("file ")]
+    for words in listed:
         line = _line_of(words)
         if line is None:
             found = " ".join(words)
             yield refuse(manifest.origin, "malformed", 0, 0, expected="file, checksum, length, path", found=found)
         else:
             yield from _arrived(root, manifest.origin, f"{base}/{line.path}" if base else line.path, line, files, level)
-    if f"end {len(told)} files" not in lines[-2:]:
-        expected = f"a collection that ended, with the line: end {len(told)} files"
+    if f"end {len(listed)} files" not in lines[-2:]:
+        expected = f"a collection that ended, with the line: end {len(listed)} files"
         yield refuse(manifest.origin, "unreadable", 0, len(content), expected=expected, found="no such end")
 
 

@@ -16,8 +16,8 @@ from auditor.config.settings import (
     broker_and_value,
     shortened,
 )
-from auditor.engines.told.broker_logs import layout_trouble
-from auditor.engines.told.zoned_times import owner_and_value, zone_named
+from auditor.engines.witnesses.broker_logs import layout_trouble
+from auditor.engines.witnesses.zoned_times import owner_and_value, zone_named
 from parsers.provenance import broker_id
 from rules.finding import Severity
 from rules.protocol.versions import parse_kafka_version, parse_protocol_version

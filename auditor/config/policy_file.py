@@ -103,11 +103,11 @@ def _pairs(section: object, where: str, expected: str) -> Iterator[tuple[str, ob
     yield from ((OFF if name is False else str(name), value) for name, value in section.items())
 
 
-def nearest(name: str, known: Iterable[str], complaint: str, else_told: str = "") -> str:
+def nearest(name: str, known: Iterable[str], complaint: str, otherwise: str = "") -> str:
     """The name, where it is known; else a complaint that tells the nearest one, or where to find it."""
     names = list(known)
     if name in names:
         return name
     close = difflib.get_close_matches(name, names, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else else_told or f"known: {', '.join(names)}"
+    hint = f"did you mean {close[0]!r}?" if close else otherwise or f"known: {', '.join(names)}"
     raise ConfigError(f"{complaint}; {hint}")

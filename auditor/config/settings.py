@@ -9,7 +9,7 @@ from typing import Final, Literal
 from auditor.config.error import ConfigError
 from auditor.config.policy import NO_POLICY, Policy
 from auditor.engines.plan.selection import Selection
-from auditor.engines.told.zoned_times import owner_and_value
+from auditor.engines.witnesses.zoned_times import owner_and_value
 from auditor.report.formats import TERMINAL
 from parsers.provenance import broker_id
 from rules.evidence import BrokerVersion, Level

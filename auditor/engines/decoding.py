@@ -28,7 +28,7 @@ class Decoding:
             offsets = row["base_offset"], row["last_offset"]
             self._broken.extend(_undecodable(refusal, *offsets) for refusal in refusals[:1])
 
-    def told(self, facts: LogFacts) -> LogFacts:
+    def added_to(self, facts: LogFacts) -> LogFacts:
         """The facts with what decoding has shown."""
         broken = tuple(self._broken[:KEEP])
         return replace(

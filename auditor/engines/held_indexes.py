@@ -155,10 +155,10 @@ class _Index:
 def _aborts_of(piece: Piece, chunk: SegmentChunk) -> Iterator[Unindexed]:
     """What an index would have to tell that is not here."""
     headers = chunk.headers
-    for told in decided_otherwise(_NO_ENTRIES, headers, chunk.bytes_of):
-        row = headers["base_offset"].index(told.offset).as_py()
+    for entry in decided_otherwise(_NO_ENTRIES, headers, chunk.bytes_of):
+        row = headers["base_offset"].index(entry.offset).as_py()
         start, end = (headers[name][row].as_py() for name in ("span_start", "span_end"))
-        yield Unindexed(marker_offset=told.offset, span=Span(source=piece.source, start=start, end=end))
+        yield Unindexed(marker_offset=entry.offset, span=Span(source=piece.source, start=start, end=end))
 
 
 def _by_itself(index: _Index, *, empty: bool) -> IndexFacts:

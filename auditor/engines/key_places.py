@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
 
 from auditor.engines.plan.pieces import file_of
-from auditor.engines.told.texts import is_text
+from auditor.engines.witnesses.texts import is_text
 from parsers.provenance import Origin, Span
 from parsers.records import BATCH_LIMIT, decode_entry, keyed_batch
 from parsers.segment import SegmentChunk
@@ -75,7 +75,7 @@ class PlacedKeys:
         for row, entry in chunk.entries(_COLUMNS):
             self._enter(row, entry, Origin(source=source))
 
-    def told(self, broker: int) -> KeysPlaced:
+    def keys_placed(self, broker: int) -> KeysPlaced:
         """Where all keys of the copy lie."""
         self._hash()
         return self._ledger.close(broker)

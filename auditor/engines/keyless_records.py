@@ -9,7 +9,7 @@ from typing import Final
 
 from auditor.engines.opened.opening import entry_at
 from auditor.engines.plan.pieces import file_of
-from auditor.engines.told.texts import is_text
+from auditor.engines.witnesses.texts import is_text
 from parsers.provenance import Span
 from parsers.records import BATCH_LIMIT, keyed_batch
 from rules.evidence import PartitionEvidence, Replica

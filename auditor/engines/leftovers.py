@@ -43,11 +43,11 @@ def _read(replica: Replica, end: int, level: Level, dump: str) -> Replica:
     for leftover in replica.leftovers:
         asked = leftover.base_offset < end and leftover.size <= room
         room -= leftover.size if asked else 0
-        read.append(_told(leftover, level, dump) if asked else leftover)
+        read.append(_with_epochs(leftover, level, dump) if asked else leftover)
     return replace(replica, leftovers=tuple(read))
 
 
-def _told(leftover: Leftover, level: Level, dump: str) -> Leftover:
+def _with_epochs(leftover: Leftover, level: Level, dump: str) -> Leftover:
     """The leftover with the epochs of those batches whose checksums hold."""
     folded = []
     sound = True

@@ -10,7 +10,7 @@ from auditor.engines.plan.units import OF_ONE_PARTITION, ReadUnit
 from auditor.engines.progress import Progress
 from auditor.engines.reading import UnitReader
 from auditor.engines.settle import settle
-from auditor.engines.told.broker_settings import informed
+from auditor.engines.witnesses.broker_settings import informed
 from rules.narrow.facts import Fact, Surroundings
 from rules.verdict import PartitionVerdict
 

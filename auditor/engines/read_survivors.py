@@ -12,8 +12,8 @@ from msgspec import structs
 
 from auditor.engines.opened.opening import entry_at, still_there
 from auditor.engines.plan.pieces import file_of
-from auditor.engines.told.statements_of_rows import known
-from auditor.engines.told.texts import is_text
+from auditor.engines.witnesses.statements_of_rows import known
+from auditor.engines.witnesses.texts import is_text
 from parsers.provenance import Origin, Span
 from parsers.records import decode_entry
 from parsers.segment import scan

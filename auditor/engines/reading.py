@@ -13,15 +13,15 @@ from auditor.engines.decoding import Decoding
 from auditor.engines.held_indexes import HeldIndexes
 from auditor.engines.last_resort import read_or_refused, unforeseen
 from auditor.engines.opened.opening import refuse_misnamed, unread_file
-from auditor.engines.opened.unit_facts import replica_fact, told_fact, unread_fact
+from auditor.engines.opened.unit_facts import replica_fact, unit_fact, unread_fact
 from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import LOG_KINDS, OF_COORDINATORS, TOLD_KINDS, ReadUnit, UnitKind
-from auditor.engines.told.coordinator_states import read_transactions
-from auditor.engines.told.group_commits import read_groups
-from auditor.engines.told.log_statements import read_logs, read_trace
-from auditor.engines.told.remote_copies import read_remote_segments
-from auditor.engines.told.texts import read_texts
 from auditor.engines.uncollected import uncollected
+from auditor.engines.witnesses.coordinator_states import read_transactions
+from auditor.engines.witnesses.group_commits import read_groups
+from auditor.engines.witnesses.log_statements import read_logs, read_trace
+from auditor.engines.witnesses.remote_copies import read_remote_segments
+from auditor.engines.witnesses.texts import read_texts
 from parsers.checkpoints import (
     OFFSET_CHECKPOINTS,
     read_leader_epoch_checkpoint,
@@ -98,7 +98,7 @@ def read_log(unit: ReadUnit, level: Level, links: Links, indexes: HeldIndexes) -
     decoding = Decoding() if level == "deep" else None
     read = _stretches(unit, level, links, indexes, decoding)
     facts = join_all([fold(headers, sources, refusals) for headers, refusals in read])
-    return facts if decoding is None else decoding.told(facts)
+    return facts if decoding is None else decoding.added_to(facts)
 
 
 def _stretches(
@@ -255,9 +255,9 @@ def _read_root(unit: ReadUnit) -> Iterator[Fact]:
             log_start=own.get("log-start"),
             cleaner=own.get("cleaner"),
         )
-        yield told_fact(unit, topic, partition, root=root)
+        yield unit_fact(unit, topic, partition, root=root)
     if sound:
-        yield replace(told_fact(unit, None, None), checkpoints=tuple(sound))
+        yield replace(unit_fact(unit, None, None), checkpoints=tuple(sound))
     if refusals:
         yield unread_fact(unit, refusals)
 
@@ -271,11 +271,11 @@ def _read_checkpoint(unit: ReadUnit, piece: Piece) -> tuple[Sequence[OffsetCheck
     return parsed.rows, parsed.refusals
 
 
-def _read_told(unit: ReadUnit) -> Iterable[Fact]:
+def _read_transcribed(unit: ReadUnit) -> Iterable[Fact]:
     """Few dumps have what people brought along: what reads it is loaded for those."""
-    from auditor.engines.told.transcribed import read_told
+    from auditor.engines.witnesses.transcribed import read_transcribed
 
-    return read_told(unit)
+    return read_transcribed(unit)
 
 
 _READERS: Final[Mapping[UnitKind, Callable[[ReadUnit], Iterable[Fact]]]] = {
@@ -287,6 +287,6 @@ _READERS: Final[Mapping[UnitKind, Callable[[ReadUnit], Iterable[Fact]]]] = {
     "remote-segments": read_remote_segments,
     **dict.fromkeys(LOG_KINDS, read_logs),
     "request-log": lambda unit: read_trace(unit)[0],
-    **dict.fromkeys(TOLD_KINDS, _read_told),
+    **dict.fromkeys(TOLD_KINDS, _read_transcribed),
 }
 """Every kind of unit but the stretches of logs, which are read at the level asked for."""

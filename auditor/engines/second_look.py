@@ -12,7 +12,7 @@ from msgspec import Struct
 from auditor.engines.differing_keys import KeysRead, deletes_of
 from auditor.engines.key_places import PlacedKeys, copy_to_place
 from auditor.engines.plan.pieces import file_of
-from auditor.engines.told.texts import is_text, told_headers
+from auditor.engines.witnesses.texts import is_text, told_headers
 from auditor.engines.zooming import Zooming, with_records, zooming
 from parsers.provenance import Origin
 from parsers.segment import SegmentChunk, scan
@@ -83,7 +83,7 @@ def _with_answers(
         read = keyed(read, last, deleted, texts=texts)
     for look in looks:
         if look.placed is not None:
-            read = replace(read, placing=replace(read.placing, keys=look.placed.told(look.replica.broker)))
+            read = replace(read, placing=replace(read.placing, keys=look.placed.keys_placed(look.replica.broker)))
     return read
 
 

@@ -13,7 +13,7 @@ from msgspec import structs
 
 from auditor.engines.opened.opening import still_there, unread_file
 from auditor.engines.plan.pieces import file_of
-from auditor.engines.told.texts import is_text
+from auditor.engines.witnesses.texts import is_text
 from parsers.files import read_exactly
 from parsers.provenance import Origin, Span
 from parsers.records import base_offset_of_legacy_wrapper, decode_entry

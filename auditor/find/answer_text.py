@@ -10,7 +10,7 @@ from auditor.report.plain import plain
 from rules.finding import offsets_told
 
 
-def told(topic: str, partition: int, sought: str, answers: Sequence[ReplicaLookup], *, explain: bool) -> str:
+def answer_text(topic: str, partition: int, sought: str, answers: Sequence[ReplicaLookup], *, explain: bool) -> str:
     """All answers, one replica after the other."""
     lines = [f"{topic}-{partition}, {sought}"]
     for answer in answers:
@@ -46,5 +46,5 @@ def _answer(answer: ReplicaLookup, *, explain: bool) -> Iterator[str]:
 
 
 def _time(milliseconds: int) -> str:
-    told = moment(milliseconds)
-    return f"{milliseconds} ({told} UTC)" if told else "none"
+    time = moment(milliseconds)
+    return f"{milliseconds} ({time} UTC)" if time else "none"

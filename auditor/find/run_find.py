@@ -15,7 +15,7 @@ from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.units import plan
 from auditor.engines.reading import read_unit
 from auditor.exit_codes import ExitCode
-from auditor.find.answer_text import told
+from auditor.find.answer_text import answer_text
 from auditor.find.lookup import ReplicaLookup, find_offset, find_time
 from auditor.find.segment import OpenSegment
 from auditor.streams import say
@@ -55,7 +55,7 @@ def run_find(asked: Sought, config: AuditConfig) -> int:
         raise ConfigError("--offset: no offset is that high")
     with at_hand(asked.dumps) as here:
         answers = [*_answers(replace(asked, dumps=here.folders), config)]
-    say(told(asked.topic, asked.partition, _sought(asked), answers, explain=asked.explain))
+    say(answer_text(asked.topic, asked.partition, _sought(asked), answers, explain=asked.explain))
     if any(answer.misled for answer in answers):
         return int(ExitCode.FINDINGS)
     if not answers or any(answer.unread for answer in answers):

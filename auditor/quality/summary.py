@@ -25,7 +25,7 @@ def terminal(report: QualityReport) -> str:
     heads = ("table", "rows", "expectations", "failed", "not evaluated")
     widths = [max(len(row[place]) for row in (heads, *rows)) for place in range(len(heads))]
     lines = [_line(row, widths) for row in (heads, *rows)]
-    return "\n".join([_WORDS[report.exit_code], "", *lines, "", *_told(report)]).rstrip() + "\n"
+    return "\n".join([_WORDS[report.exit_code], "", *lines, "", *_unmet(report)]).rstrip() + "\n"
 
 
 def markdown(report: QualityReport) -> str:
@@ -80,7 +80,7 @@ def _line(cells: tuple[str, ...], widths: list[int]) -> str:
     return "  ".join((cells[0].ljust(widths[0]), *numbers))
 
 
-def _told(report: QualityReport) -> Iterator[str]:
+def _unmet(report: QualityReport) -> Iterator[str]:
     for outcome in (*report.with_verdict("failed"), *report.with_verdict("not evaluated")):
         yield f"{outcome.expected.name}: expected that {outcome.expected.says}; {_came(outcome)}"
         yield from (f"  {_place(span)}" for span in outcome.addresses[:SHOWN_ADDRESSES])

@@ -16,15 +16,15 @@ from rules.timeline.rows import Timeline, TimelineRow
 def page_of(whole: Timeline, window: Window, zones: Sequence[str] = ()) -> TimelinePage:
     """What is drawn of a stretch of a timeline: how it begins is known from what came before."""
     shown = window.shows(whole)
-    told = columns(shown, zones)
+    grid = columns(shown, zones)
     return TimelinePage(
         name=name_of(whole),
         history=drawn_of(whole, window.since, window.until),
         offsets=window.offsets,
-        heads=told.heads,
+        heads=grid.heads,
         rows=tuple(
             DrawnRow(cells=cells, why=tuple(_why(row, len(cells))), source=span.source, start=span.start, end=span.end)
-            for cells, row in zip(told.rows, shown.rows, strict=True)
+            for cells, row in zip(grid.rows, shown.rows, strict=True)
             for span in (row.moment.span,)
         ),
         signs=tuple((sign.mark, sign.means) for sign in legend(shown)),
@@ -43,9 +43,9 @@ def _why(row: TimelineRow, cells: int) -> Iterator[str]:
 
 def _because(expected: ExpectedHighWatermark) -> str:
     """The reasons of both bounds; one where they are the same."""
-    told = [
+    reasons = [
         f"{name} {bound.offset}: {bound.because}"
         for name, bound in (("at least", expected.low), ("at most", expected.high))
         if bound is not None
     ]
-    return "; ".join(told)
+    return "; ".join(reasons)

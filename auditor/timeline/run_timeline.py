@@ -21,7 +21,7 @@ from auditor.engines.plan.units import OF_ONE_PARTITION
 from auditor.engines.progress import Progress, Silent
 from auditor.engines.reading import UnitReader
 from auditor.engines.settle import settle
-from auditor.engines.told.broker_settings import informed
+from auditor.engines.witnesses.broker_settings import informed
 from auditor.outlet import deliver, require_one_of, require_writable
 from auditor.progress_bar import watched
 from auditor.timeline.json_document import timeline_document
@@ -43,8 +43,8 @@ def run_timeline(dumps: Sequence[Path], config: AuditConfig, asked: Excerpt) -> 
     with at_hand(dumps, quiet=config.quiet) as here:
         require_writable(config, gather(here.folders, here.archives))
         with watched(quiet=config.quiet) as progress:
-            told = timeline(here.folders, asked, config, progress)
-        deliver(told, config)
+            text = timeline(here.folders, asked, config, progress)
+        deliver(text, config)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,10 +72,10 @@ def timeline(
     window = window_of(whole, asked.since, asked.until, asked.offsets)
     if billed:
         return timeline_text(window.shows(whole), config.log_timezone, _lost(held, config.level))
-    return _told(whole, window, config)
+    return _rendered(whole, window, config)
 
 
-def _told(whole: Timeline, window: Window, config: AuditConfig) -> str:
+def _rendered(whole: Timeline, window: Window, config: AuditConfig) -> str:
     if config.shown_format in ("svg", "html"):
         from auditor.report.html.timeline_page import render_page, render_svg
         from auditor.timeline.picture import page_of
@@ -121,7 +121,7 @@ def _gathered(
     asked = merge(config, {**only, "level": "quick", "engine": "local"})
     prepared = prepare(given, asked)
     progress.total(prepared.bytes, prepared.replicas)
-    told: list[Fact] = []
+    gathered: list[Fact] = []
     verified: list[Fact] = []
     reader = UnitReader()
     of_clusters: list[Fact] = []
@@ -129,12 +129,12 @@ def _gathered(
         facts = [*reader.read(unit, "quick")]
         of_clusters += [fact for fact in facts if fact.of_the_cluster]
         own = [f for f in facts if not f.of_the_cluster and _is_of(f, topic, partition)]
-        told += own
+        gathered += own
         if billed:
             verified += reader.read(unit, config.level) if own and unit.kind in OF_ONE_PARTITION else own
         progress.advance(unit.bytes)
     heard_of = heard(prepared.units, of_clusters, asked.selection)
-    named = [fact for fact in heard_of.named(told) if fact.topic == topic]
+    named = [fact for fact in heard_of.named(gathered) if fact.topic == topic]
     cluster = _one_cluster(named, str(given.root), f"{topic}-{partition}")
     around = informed(prepared.surroundings, of_clusters)[cluster]
     whole = [fact for fact in heard_of.named(verified) if fact.topic == topic and fact.cluster_id == cluster]

@@ -10,7 +10,7 @@ from auditor.report.bill import sentence
 from auditor.report.plain import plain
 from auditor.report.sheet import table
 from auditor.timeline.legend import Sign, legend
-from auditor.timeline.told_times import written
+from auditor.timeline.written_times import written
 from rules.loss.incurred import Loss
 from rules.protocol.watermarks import ExpectedHighWatermark
 from rules.replay.leading.tracks import NEVER, RemoteEndBounds
@@ -19,11 +19,11 @@ from rules.timeline.rows import Cell, LastStable, Timeline, TimelineRow
 
 def timeline_text(drawn: Timeline, zones: Sequence[str] = (), lost: Sequence[Loss] = ()) -> str:
     """The whole timeline, and what was lost in it; hostile names are escaped by the table."""
-    told = columns(drawn, zones)
+    grid = columns(drawn, zones)
     head = [plain(name_of(drawn)), *legend_lines(legend(drawn)), *map(plain, clock_lines(drawn)), ""]
     foot = ["", "missing:", *(plain(f"  {line}") for line in missing_lines(drawn))] if drawn.missing else []
     bill = ["", *(plain(f"LOST: {sentence(loss, name_of(drawn))}") for loss in lost)] if lost else []
-    return "\n".join([*head, *table(told.heads, told.rows), *bill, *foot]) + "\n"
+    return "\n".join([*head, *table(grid.heads, grid.rows), *bill, *foot]) + "\n"
 
 
 def name_of(drawn: Timeline) -> str:
@@ -66,22 +66,22 @@ def _row(row: TimelineRow, zones: Sequence[str]) -> tuple[str, ...]:
     cells = [text for cell in row.cells for text in _cell(cell)]
     time = clock_time(row.time)
     remotes = " ".join(remote(end) for end in row.remotes)
-    told = (f"~{time}" if row.back else time, written(row.moment, zones), row.moment.clock, row.text)
-    return (*told, *cells, _stable(row.last_stable), remotes)
+    event = (f"~{time}" if row.back else time, written(row.moment, zones), row.moment.clock, row.text)
+    return (*event, *cells, _stable(row.last_stable), remotes)
 
 
 def _cell(cell: Cell) -> list[str]:
     star = "*" if cell.leads else ""
-    told = "" if cell.told_high_watermark is None else f"{cell.told_high_watermark}{'!' if cell.outside else ''}"
+    watermark = "" if cell.told_high_watermark is None else f"{cell.told_high_watermark}{'!' if cell.outside else ''}"
     ends = star + (span(cell.log_end) or "?"), span(cell.high_watermark) or "?"
-    return [*ends, told, "" if cell.epoch is None else str(cell.epoch)]
+    return [*ends, watermark, "" if cell.epoch is None else str(cell.epoch)]
 
 
 def _stable(last: LastStable | None) -> str:
     if last is None:
         return ""
-    told = "" if last.observed is None else f" told {last.observed}{'!' if last.outside else ''}"
-    return (span(last.expected) + told).strip()
+    answer = "" if last.observed is None else f" told {last.observed}{'!' if last.outside else ''}"
+    return (span(last.expected) + answer).strip()
 
 
 def span(expected: ExpectedHighWatermark) -> str:

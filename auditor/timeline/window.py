@@ -37,8 +37,8 @@ def window_of(
     drawn: Timeline, since: str | None = None, until: str | None = None, offsets: str | None = None
 ) -> Window:
     """From one time to another of the reference clock, and from one offset to another."""
-    told = [_moment(row.time) for row in drawn.rows if row.time is not None]
-    first, last = _time(since, "--from", told), _time(until, "--to", told)
+    times = [_moment(row.time) for row in drawn.rows if row.time is not None]
+    first, last = _time(since, "--from", times), _time(until, "--to", times)
     if first is not None and last is not None and first > last:
         raise ConfigError(f"--from {since} is later than --to {until}: expected the earlier time first")
     return Window(since=first, until=last, offsets=None if offsets is None else _offsets(offsets))
@@ -62,13 +62,13 @@ def _moment(milliseconds: int) -> datetime:
     return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
-def _time(text: str | None, option: str, told: Sequence[datetime]) -> int | None:
+def _time(text: str | None, option: str, times: Sequence[datetime]) -> int | None:
     """Milliseconds on the reference clock, in the zone in which it writes."""
     if text is None:
         return None
     if text.isascii() and text.isdigit() and len(text) <= LONGEST_TIME:
         return int(text)
-    example = min(told).replace(tzinfo=None).isoformat(timespec="milliseconds") if told else EXAMPLE
+    example = min(times).replace(tzinfo=None).isoformat(timespec="milliseconds") if times else EXAMPLE
     try:
         return _milliseconds(datetime.fromisoformat(text))
     except ValueError:
@@ -77,16 +77,16 @@ def _time(text: str | None, option: str, told: Sequence[datetime]) -> int | None
         of_day = time.fromisoformat(text)
     except ValueError as error:
         raise ConfigError(f"{option}: expected a time such as {example}, found {shortened(text)}") from error
-    return _milliseconds(datetime.combine(_only_day(text, option, told, example), of_day))
+    return _milliseconds(datetime.combine(_only_day(text, option, times, example), of_day))
 
 
-def _only_day(text: str, option: str, told: Sequence[datetime], example: str) -> date:
-    days = sorted({moment.date() for moment in told})
+def _only_day(text: str, option: str, times: Sequence[datetime], example: str) -> date:
+    days = sorted({moment.date() for moment in times})
     if len(days) != 1:
         spanned = f"the events are of {days[0]} to {days[-1]}" if days else "no event has a time"
         raise ConfigError(f"{option}: {spanned}; expected a time with its day, such as {example}, found {text!r}")
     return days[0]
 
 
-def _milliseconds(told: datetime) -> int:
-    return int((told if told.tzinfo else told.replace(tzinfo=UTC)).timestamp() * 1000)
+def _milliseconds(instant: datetime) -> int:
+    return int((instant if instant.tzinfo else instant.replace(tzinfo=UTC)).timestamp() * 1000)

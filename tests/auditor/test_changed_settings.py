@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from auditor.engines.told.broker_settings import of_configurations, of_log
+from auditor.engines.witnesses.broker_settings import of_configurations, of_log
 from auditor.timeline import evidence_of
 from parsers.broker_log import Reading, parse_events
 from parsers.provenance import Origin, Span

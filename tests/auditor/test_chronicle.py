@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from auditor.engines.told.statements_of_rows import of_events
+from auditor.engines.witnesses.statements_of_rows import of_events
 from parsers.broker_log import Reading, parse_events
 from parsers.provenance import Origin
 from rules.chronicle.chronicle import Chronicle

@@ -12,7 +12,7 @@ import jsonschema  # type: ignore[import-untyped]  # published without types
 import pytest
 
 from auditor.engines import reading, settle
-from auditor.engines.told import log_statements, transcribed
+from auditor.engines.witnesses import log_statements, transcribed
 from rules.evidence import PartitionEvidence
 from rules.judging.judge import judge
 from rules.rule import Rule

@@ -16,7 +16,7 @@ import pytest
 from auditor.audit import audit
 from auditor.cli.run_settings import settings_of
 from auditor.config import AuditConfig, ConfigError, environment, merge
-from auditor.engines.told.broker_logs import is_nobodys, read_broker_log
+from auditor.engines.witnesses.broker_logs import is_nobodys, read_broker_log
 from auditor.timeline import evidence_of
 from parsers.broker_log import LogPart, instant_of, zone_named
 from parsers.provenance import Origin

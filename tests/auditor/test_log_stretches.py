@@ -18,8 +18,8 @@ from auditor.dumps import gather
 from auditor.engines.plan import log_stretches
 from auditor.engines.plan.pieces import part
 from auditor.engines.plan.units import ReadUnit
-from auditor.engines.told.broker_settings import Printed, changed, informed, of_blocks
-from auditor.engines.told.log_statements import read_logs
+from auditor.engines.witnesses.broker_settings import Printed, changed, informed, of_blocks
+from auditor.engines.witnesses.log_statements import read_logs
 from auditor.report.json import render
 from parsers.provenance import Span
 from parsers.tables import BrokerSetting, arrow_schema

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.units import plan
-from auditor.engines.told.metadata_told import ToldMetadata, metadata_history_of
+from auditor.engines.witnesses.metadata_copies import ToldMetadata, metadata_history_of
 from parsers.inventory import take_inventory
 from parsers.tables import Refusal
 from tests.conftest import SAMPLE_LOGS

@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 from dumps_at_hand import told
 
-from auditor.engines.told import thinned_traces as traces
+from auditor.engines.witnesses import thinned_traces as traces
 from rules.history import trace_ends
 from tests.lab.effort import fast_if
 from tests.lab.expected_from_truth import cases

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from auditor.engines.told.statements_of_requests import of_trace
+from auditor.engines.witnesses.statements_of_requests import of_trace
 from parsers.provenance import Origin
 from parsers.request_log import Trace
 from rules.history.last_life import of_the_last_life

@@ -9,7 +9,7 @@ import pytest
 
 from auditor.audit import audit
 from auditor.config import AuditConfig
-from auditor.engines.told import thinned_traces as traces
+from auditor.engines.witnesses import thinned_traces as traces
 from auditor.report.model import AuditReport
 from rules.finding import Finding
 from rules.history import trace_ends

@@ -16,8 +16,8 @@ from auditor.report.html.timeline_page import render_page, render_svg
 from auditor.timeline import evidence_of
 from auditor.timeline.picture import page_of
 from auditor.timeline.text import columns
-from auditor.timeline.told_times import written
 from auditor.timeline.window import Window, window_of
+from auditor.timeline.written_times import written
 from rules.sketch.notation import read_sketch
 from rules.timeline.drawn import drawn_history
 from rules.timeline.rows import Timeline, timeline_of

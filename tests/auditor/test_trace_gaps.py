@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from auditor.engines.plan.units import ReadUnit
-from auditor.engines.told.untold_requests import of_several_brokers
+from auditor.engines.witnesses.untold_requests import of_several_brokers
 from rules.sketch.statement_lines import read_event
 
 LOG = ReadUnit(

@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
 
-from auditor.engines.told.log_statements import TELLING
-from auditor.engines.told.statements_of_requests import of_trace
-from auditor.engines.told.thinned_traces import Thinning
 from auditor.engines.uncollected import uncollected
+from auditor.engines.witnesses.log_statements import TELLING
+from auditor.engines.witnesses.statements_of_requests import of_trace
+from auditor.engines.witnesses.thinned_traces import Thinning
 from parsers.provenance import Origin
 from parsers.request_log import LineCounts
 from parsers.request_log.blocks import LineReading

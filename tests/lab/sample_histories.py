@@ -12,7 +12,7 @@ from auditor.dumps import gather
 from auditor.engines.named_statements import heard
 from auditor.engines.plan.selection import Selection
 from auditor.engines.reading import read_unit
-from auditor.engines.told.broker_settings import informed
+from auditor.engines.witnesses.broker_settings import informed
 from rules.evidence import PartitionEvidence
 from rules.narrow.assemble import assemble
 from rules.narrow.facts import Fact

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from auditor.engines.told.fetched import ByColumns
-from auditor.engines.told.statements_of_requests import of_trace
-from auditor.engines.told.statements_of_rows import Named, of_events, of_metadata
+from auditor.engines.witnesses.fetched import ByColumns
+from auditor.engines.witnesses.statements_of_requests import of_trace
+from auditor.engines.witnesses.statements_of_rows import Named, of_events, of_metadata
 from auditor.simulation.journal_rows import FIRST_TIMESTAMP, LINES_A_STATEMENT
 from auditor.simulation.printed_requests import RequestRow
 from auditor.simulation.writing_place import TOPIC, TOPIC_ID

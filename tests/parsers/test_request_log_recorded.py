@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from auditor.engines.told.statements_of_requests import of_fetches
+from auditor.engines.witnesses.statements_of_requests import of_fetches
 from parsers.provenance import Origin, Span
 from parsers.request_log import PartitionKey, RequestLog, fold, join, read_request_log
 from parsers.tables import Fetch, arrow_schema, from_arrow, to_arrow

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from auditor.engines.told.fetched import ByColumns
-from auditor.engines.told.statements_of_requests import of_trace
-from auditor.engines.told.thinned_traces import Thinning
+from auditor.engines.witnesses.fetched import ByColumns
+from auditor.engines.witnesses.statements_of_requests import of_trace
+from auditor.engines.witnesses.thinned_traces import Thinning
 from parsers.provenance import Origin
 from parsers.request_log import (
     NOTHING,

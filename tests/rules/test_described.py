@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from auditor.engines.told.descriptions import described_commits, of_descriptions, of_the_cluster
+from auditor.engines.witnesses.descriptions import described_commits, of_descriptions, of_the_cluster
 from parsers.describe_text import parse_describe_text
 from parsers.provenance import Origin
 from rules.catalog import BY_ID

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from auditor.engines.told.broker_settings import informed, of_files
+from auditor.engines.witnesses.broker_settings import informed, of_files
 from parsers.checkpoints import read_server_properties
 from parsers.provenance import Origin, Span
 from parsers.tables.secrets import HIDDEN

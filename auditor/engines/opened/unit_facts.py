@@ -45,7 +45,7 @@ def replica_fact(
     )
 
 
-def told_fact(
+def unit_fact(
     unit: ReadUnit,
     topic: str | None,
     partition: int | None,
@@ -75,4 +75,4 @@ def told_fact(
 def unread_fact(unit: ReadUnit, refusals: Sequence[Refusal]) -> Fact:
     """What could not be read of a unit's files."""
     root = RootClaims(refusals=tuple(unread_file(refusal) for refusal in refusals))
-    return told_fact(unit, None, None, root=root)
+    return unit_fact(unit, None, None, root=root)

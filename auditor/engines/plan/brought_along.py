@@ -26,14 +26,14 @@ _UNITS: Final[Mapping[FileKind, UnitKind]] = {
 Group = tuple[UnitKind, str | None, str]
 
 
-class ToldPlan(Struct, frozen=True, kw_only=True):
+class BroughtAlong(Struct, frozen=True, kw_only=True):
     """Units that read what was told, and files that belong to no cluster."""
 
     units: tuple[ReadUnit, ...] = ()
     refusals: tuple[Refusal, ...] = ()
 
 
-def plan_told(dump: str, inventory: Inventory, traces: Mapping[str, int | None]) -> ToldPlan:
+def plan_brought_along(dump: str, inventory: Inventory, traces: Mapping[str, int | None]) -> BroughtAlong:
     """A unit for every table and text, and one for all the znodes of a cluster: states and assignments are one.
 
     `traces` are tables that the user named, each with the broker that answered, where that was given.
@@ -41,7 +41,7 @@ def plan_told(dump: str, inventory: Inventory, traces: Mapping[str, int | None])
     clusters = {log_dir.cluster_id for log_dir in inventory.log_dirs}
     grouped: dict[Group, list[Source]] = {}
     refusals: list[Refusal] = []
-    for file in _told_files(inventory, traces):
+    for file in _files_brought(inventory, traces):
         if not file.size:
             continue
         cluster = file.origin.cluster_id or (next(iter(clusters)) if len(clusters) == 1 else None)
@@ -54,10 +54,10 @@ def plan_told(dump: str, inventory: Inventory, traces: Mapping[str, int | None])
         grouped.setdefault((kind, cluster, together), []).append(file)
     names = topic_names(inventory)
     units = tuple(_unit(dump, group, files, traces, names) for group, files in grouped.items())
-    return ToldPlan(units=units, refusals=tuple(refusals))
+    return BroughtAlong(units=units, refusals=tuple(refusals))
 
 
-def _told_files(inventory: Inventory, traces: Mapping[str, int | None]) -> Iterator[Source]:
+def _files_brought(inventory: Inventory, traces: Mapping[str, int | None]) -> Iterator[Source]:
     for file in inventory.files:
         given = file.origin.source in traces
         if given or file.kind in _UNITS:

@@ -31,7 +31,7 @@ from auditor.engines.spark.joined_sessions import folded, followed, joined
 from auditor.engines.spark.named_facts import TELLS_NAMES, heard, named
 from auditor.engines.spark.packs import packs_of
 from auditor.engines.spark.so_far import JudgedSoFar, ReadSoFar, packed, unpacked
-from auditor.engines.told.broker_settings import informed
+from auditor.engines.witnesses.broker_settings import informed
 from parsers.files import locate
 from parsers.request_log import SessionState
 from parsers.spark.schema import spark_schema

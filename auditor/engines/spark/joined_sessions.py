@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.reading import Stretch, stretch_of
-from auditor.engines.told.log_statements import sessions_of
+from auditor.engines.witnesses.log_statements import sessions_of
 from parsers.request_log import NOTHING, SessionState, join
 
 

@@ -24,11 +24,11 @@ def heard(units: Sequence[ReadUnit], of_clusters: Sequence[Fact], facts: DataFra
     """The topics of ids that stand alone, by all names that are told of these."""
     nameless = nameless_in(of_clusters)
     asked = sorted({each.topic_id for own in nameless.values() for each in own})
-    names = _told(facts, asked) if asked else ()
+    names = _names(facts, asked) if asked else ()
     return naming(units, nameless, names, selection)
 
 
-def _told(facts: DataFrame, asked: Sequence[str]) -> Iterator[tuple[str | None, TopicName]]:
+def _names(facts: DataFrame, asked: Sequence[str]) -> Iterator[tuple[str | None, TopicName]]:
     each = facts.where(TELLS_NAMES).select("cluster_id", explode("names").alias("name"))
     ids = facts.sparkSession.createDataFrame([(topic_id,) for topic_id in asked], "topic_id string")
     for row in each.select("cluster_id", "name.*").distinct().join(broadcast(ids), "topic_id").collect():

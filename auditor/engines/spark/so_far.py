@@ -18,7 +18,7 @@ from rules.finding import Place, place_of
 from rules.verdict import PartitionVerdict
 
 SCHEMA: Final = arrow_schema(PartitionVerdict)
-Told = TypeVar("Told")
+Item = TypeVar("Item")
 
 
 def packed(verdicts: Sequence[PartitionVerdict]) -> bytes:
@@ -31,14 +31,14 @@ def unpacked(verdicts: bytes) -> list[PartitionVerdict]:
     return from_arrow(pa.ipc.read_record_batch(zlib.decompress(verdicts), SCHEMA), PartitionVerdict)
 
 
-class _Heap(AccumulatorParam[list[Told]]):
+class _Heap(AccumulatorParam[list[Item]]):
     """Lists laid together."""
 
-    def zero(self, value: list[Told]) -> list[Told]:
+    def zero(self, value: list[Item]) -> list[Item]:
         """Nothing yet."""
         return value[:0]
 
-    def addInPlace(self, value1: list[Told], value2: list[Told]) -> list[Told]:  # noqa: N802 - pyspark's names
+    def addInPlace(self, value1: list[Item], value2: list[Item]) -> list[Item]:  # noqa: N802 - pyspark's names
         """Both, in the order of their coming."""
         value1.extend(value2)
         return value1

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.engines.told.metadata_told import BatchTimes
+from auditor.engines.witnesses.metadata_copies import BatchTimes
 from rules.evidence import METADATA_TOPIC, PartitionEvidence
 from rules.evidence.clocks_told import clocks_told
 from rules.history.causes import Precedence, precedences

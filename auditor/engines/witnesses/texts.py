@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from auditor.engines.opened.opening import unread_file
-from auditor.engines.opened.unit_facts import told_fact, unread_fact
+from auditor.engines.opened.unit_facts import unit_fact, unread_fact
 from auditor.engines.plan.pieces import file_of
 from auditor.engines.plan.units import ReadUnit, TextHome
 from parsers.files import read_head
@@ -163,7 +163,7 @@ def _replica(
 ) -> Iterator[Fact]:
     """The facts of one replica: its directory, as far as there is one, and its segments in order."""
     topic, partition, state = name
-    place = told_fact(unit, topic, partition)
+    place = unit_fact(unit, topic, partition)
     path = f"{unit.log_dir}/{topic}-{partition}".removeprefix("./")
     place = replace(place, path=path if state == "current" else f"{path}.{state}", state=state)
     directory = DirectoryFacts()

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import structs
 
-from auditor.engines.opened.unit_facts import told_fact
+from auditor.engines.opened.unit_facts import unit_fact
 from auditor.engines.plan.units import ReadUnit
-from auditor.engines.told.zoned_times import Zones
+from auditor.engines.witnesses.zoned_times import Zones
 from parsers.broker_log import wall_clock
 from parsers.provenance import Span
 from parsers.request_log import SessionState
@@ -51,7 +51,7 @@ def of_followers(unit: ReadUnit, broken: Iterable[SessionBroken]) -> Iterator[Fa
     if furthest:
         zones = Zones(unit.log_timezones)
         dated = (replace(each, time=zones.instant(each.replica, each.time)) for each in furthest.values())
-        yield structs.replace(told_fact(unit, None, None), sessions_broken=tuple(dated))
+        yield structs.replace(unit_fact(unit, None, None), sessions_broken=tuple(dated))
 
 
 def of_the_log(unit: ReadUnit, facts: Sequence[Fact], sessions: SessionState, names: int) -> Fact:
@@ -72,4 +72,4 @@ def of_the_log(unit: ReadUnit, facts: Sequence[Fact], sessions: SessionState, na
         sessions=tuple(SessionLeft(session=number, next_epoch=following) for number, following in sorted(left.items())),
         names=names,
     )
-    return structs.replace(told_fact(unit, None, None), trace_ends=(end,))
+    return structs.replace(unit_fact(unit, None, None), trace_ends=(end,))

@@ -11,9 +11,9 @@ from rules.settings import INTER_BROKER_PROTOCOL, KAFKA_VERSION, METADATA_VERSIO
 def logged_versions(settings: Settings) -> tuple[BrokerVersion, ...]:
     """Every broker's last release and protocol as its logs print them; under KRaft that is the metadata version."""
     last: dict[int, dict[str, Setting]] = {}
-    for told in settings.statements:
-        if told.origin == "log" and told.name in (KAFKA_VERSION, METADATA_VERSION, INTER_BROKER_PROTOCOL):
-            last.setdefault(-1 if told.broker is None else told.broker, {})[told.name] = told
+    for setting in settings.statements:
+        if setting.origin == "log" and setting.name in (KAFKA_VERSION, METADATA_VERSION, INTER_BROKER_PROTOCOL):
+            last.setdefault(-1 if setting.broker is None else setting.broker, {})[setting.name] = setting
     return tuple(_version(broker, last[broker]) for broker in sorted(last) if broker >= 0)
 
 

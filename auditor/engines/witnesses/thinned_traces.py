@@ -11,7 +11,7 @@ import numpy.typing as npt
 import polars as pl
 from msgspec.structs import replace
 
-from auditor.engines.told.fetched import ByColumns, Statements
+from auditor.engines.witnesses.fetched import ByColumns, Statements
 from parsers.broker_log import wall_clock
 from parsers.request_log import (
     FetchTold,

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from auditor.engines.opened.unit_facts import told_fact, unread_fact
+from auditor.engines.opened.unit_facts import unit_fact, unread_fact
 from auditor.engines.plan.units import ReadUnit
-from auditor.engines.told.internal_topics import Records, copies_of, leading
+from auditor.engines.witnesses.internal_topics import Records, copies_of, leading
 from parsers.internal_topics import REMOTE_LIMIT, RemoteSegment, remote_segments
 from parsers.refusal import refuse
 from parsers.tables import Refusal
@@ -29,7 +29,7 @@ def read_remote_segments(unit: ReadUnit) -> Iterator[Fact]:
     for segment in latest.standing:
         found.setdefault((segment.topic, segment.partition), []).extend(_copies(segment))
     for (topic, partition), copies in sorted(found.items()):
-        yield replace(told_fact(unit, topic, partition), remote_copies=tuple(copies))
+        yield replace(unit_fact(unit, topic, partition), remote_copies=tuple(copies))
     refusals = (*records.refusals, *latest.refusals, *_no_room(unit, latest.left_out))
     if refusals:
         yield unread_fact(unit, refusals)

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import structs
 
-from auditor.engines.told.broker_versions import known_versions, logged_versions
-from auditor.engines.told.clock_lines import with_lines
+from auditor.engines.witnesses.broker_versions import known_versions, logged_versions
+from auditor.engines.witnesses.clock_lines import with_lines
 from parsers.broker_log import wall_clock
 from parsers.provenance import Span, row_span
 from parsers.tables import BrokerEvent, BrokerSetting, ConfigChange
@@ -246,8 +246,8 @@ def informed(
 def _behind_logs(ends: Sequence[TraceEnd], broken: Iterable[SessionBroken], settings: Settings) -> Iterator[TraceGap]:
     stops: dict[int, list[int]] = {}
     for leader in {end.broker for end in ends}:
-        told = (state.since for state in settings.states(leader) if state.value == STOPPING)
-        stops[leader] = [since for since in told if since is not None]
+        times = (state.since for state in settings.states(leader) if state.value == STOPPING)
+        stops[leader] = [since for since in times if since is not None]
     return ended_early(ends, broken, stops)
 
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from auditor.engines.opened.unit_facts import told_fact, unread_fact
+from auditor.engines.opened.unit_facts import unit_fact, unread_fact
 from auditor.engines.plan.units import ReadUnit
-from auditor.engines.told.assignments import assignment_of
-from auditor.engines.told.internal_topics import Records, copies_of, leading
+from auditor.engines.witnesses.assignments import assignment_of
+from auditor.engines.witnesses.internal_topics import Records, copies_of, leading
 from parsers.internal_topics import StandingKeys, latest_commits
 from parsers.provenance import row_span
 from parsers.tables.metadata import GroupOffset
@@ -37,10 +37,10 @@ def read_groups(unit: ReadUnit) -> Iterator[Fact]:
         if commit is not None and row.topic is not None and row.partition is not None:
             spoken.setdefault((row.topic, row.partition), []).append(commit)
     for (topic, partition), commits in spoken.items():
-        yield told_fact(unit, topic, partition, commits=commits)
+        yield unit_fact(unit, topic, partition, commits=commits)
     homes = tuple(GroupHome(group=group, span=span) for group, span in sorted(standing.groups().items()))
     if homes:
-        own = told_fact(unit, GROUPS_TOPIC, unit.partition)
+        own = unit_fact(unit, GROUPS_TOPIC, unit.partition)
         assignments = tuple(assignment_of(group, standing.latest_time) for group in standing.members())
         yield replace(own, group_homes=homes, assignments=assignments)
     refusals = (*records.refusals, *latest.refusals)

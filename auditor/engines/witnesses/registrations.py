@@ -20,11 +20,11 @@ _REGISTRAR: Final = "BrokerLifecycleManager"
 def memberships_in(events: Iterable[BrokerEvent]) -> Iterator[Setting]:
     """What brokers' own logs tell of it."""
     for event in events:
-        told = _told(event)
-        if told is not None:
+        membership = _membership(event)
+        if membership is not None:
             yield Setting(
-                name=told[0],
-                value=told[1],
+                name=membership[0],
+                value=membership[1],
                 origin="log",
                 broker=event.broker,
                 since=wall_clock(event.time_text) if event.time_text else None,
@@ -33,7 +33,7 @@ def memberships_in(events: Iterable[BrokerEvent]) -> Iterator[Setting]:
             )
 
 
-def _told(event: BrokerEvent) -> tuple[str, str] | None:
+def _membership(event: BrokerEvent) -> tuple[str, str] | None:
     """The name and the value of what an event tells."""
     own = event.component == _REGISTRAR
     if event.kind == "broker-registering" and own and event.detail:

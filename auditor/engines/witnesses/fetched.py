@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
-from auditor.engines.told.statements_of_rows import Named, PartitionName, known, known_id, place_of
+from auditor.engines.witnesses.statements_of_rows import Named, PartitionName, known, known_id, place_of
 from parsers.broker_log import wall_clock
 from parsers.provenance import Origin, Span
 from parsers.request_log import FetchTold, Other

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from auditor.engines.told.fetched import (
+from auditor.engines.witnesses.fetched import (
     GATHERED,
     ByColumns,
     as_columns,
@@ -19,7 +19,7 @@ from auditor.engines.told.fetched import (
     produced,
     written_by,
 )
-from auditor.engines.told.statements_of_rows import Named, PartitionName, ids, known, known_id, place_of
+from auditor.engines.witnesses.statements_of_rows import Named, PartitionName, ids, known, known_id, place_of
 from parsers.broker_log import wall_clock
 from parsers.provenance import Origin, Span, row_span
 from parsers.request_log import Again, FetchTold, Other, Worded, fetch_told
@@ -54,7 +54,7 @@ def of_trace(
         if isinstance(row, Refusal):
             continue
         if isinstance(row, Again):
-            yield from repeated.told(row)
+            yield from repeated.statements_of(row)
             continue
         if isinstance(row, ByColumns):
             yield from fetched(written_by(origin, row.fetches), names)
@@ -79,7 +79,7 @@ class Repeated:
         self._said: dict[int, tuple[tuple[Worded, ...], list[Named]]] = {}
         self._runs: dict[PartitionName, tuple[Named, Moment, int | None, int]] = {}
 
-    def told(self, again: Again) -> Iterator[Named]:
+    def statements_of(self, again: Again) -> Iterator[Named]:
         """What a request says; of one that says who leads, when the words change."""
         time, span = wall_clock(again.time_text), None
         for named in self._statements(again.rows):

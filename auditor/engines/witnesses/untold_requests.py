@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from auditor.engines.plan.units import ReadUnit
-from auditor.engines.told.statements_of_rows import PartitionName
+from auditor.engines.witnesses.statements_of_rows import PartitionName
 from parsers.broker_log import wall_clock
 from parsers.refusal import refuse
 from parsers.request_log import LostLines, Other, ToldRows, lost_lines

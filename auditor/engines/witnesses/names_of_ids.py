@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec.structs import replace
 
-from auditor.engines.opened.unit_facts import told_fact
+from auditor.engines.opened.unit_facts import unit_fact
 from auditor.engines.plan.units import ReadUnit
-from auditor.engines.told.statements_of_rows import PartitionName, known_id
+from auditor.engines.witnesses.statements_of_rows import PartitionName, known_id
 from rules.evidence import METADATA_TOPIC
 from rules.history.moments import Moment
 from rules.history.repetitions import standing_for
@@ -52,7 +52,7 @@ def of_topics(unit: ReadUnit, spoken: Mapping[PartitionName, list[Moment]], othe
         for (_, partition), topic_id, moments in apart(spoken)
         if topic_id is not None
     ]
-    blank = told_fact(unit, None, None)
+    blank = unit_fact(unit, None, None)
     facts = [replace(blank, names=tuple(names))] if names else []
     return [*facts, replace(blank, nameless=tuple(nameless))] if nameless else facts
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from auditor.engines.told.statements_of_rows import Named, ids
+from auditor.engines.witnesses.statements_of_rows import Named, ids
 from parsers.describe_text import split_settings
 from parsers.provenance import Origin, Span, row_span
 from parsers.refusal import refuse

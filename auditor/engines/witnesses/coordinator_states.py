@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from auditor.engines.opened.unit_facts import told_fact, unread_fact
+from auditor.engines.opened.unit_facts import unit_fact, unread_fact
 from auditor.engines.plan.units import ReadUnit
-from auditor.engines.told.internal_topics import Copy, Records, copies_of, leading
-from auditor.engines.told.statements_of_rows import known
+from auditor.engines.witnesses.internal_topics import Copy, Records, copies_of, leading
+from auditor.engines.witnesses.statements_of_rows import known
 from parsers.internal_topics import latest_states
 from parsers.provenance import row_span
 from parsers.tables.metadata import Transaction
@@ -37,7 +37,7 @@ def read_transactions(unit: ReadUnit) -> Iterator[Fact]:
         states=tuple(each for row in latest.transactions if (each := _coordinated(row)) is not None),
         reached=tuple(Reached(broker=_owner(c, owners), time=c.latest_time) for c in copies if c.latest_time >= 0),
     )
-    yield replace(told_fact(unit, None, None), coordinators=(log,))
+    yield replace(unit_fact(unit, None, None), coordinators=(log,))
     if refusals:
         yield unread_fact(unit, refusals)
 

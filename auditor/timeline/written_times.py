@@ -21,7 +21,7 @@ def written(moment: Moment, zones: Sequence[str] = ()) -> str:
     given = [] if broker is None else given_for(broker, zones)
     zone = zone_named(given[0]) if given else None
     try:
-        told = (EPOCH + timedelta(milliseconds=time)).astimezone(zone or UTC)
+        instant = (EPOCH + timedelta(milliseconds=time)).astimezone(zone or UTC)
     except OverflowError:
         return "?"
-    return told.strftime("%Y-%m-%d %H:%M:%S,") + f"{time % 1000:03d}"
+    return instant.strftime("%Y-%m-%d %H:%M:%S,") + f"{time % 1000:03d}"

@@ -10,23 +10,23 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from auditor.engines.opened.opening import refuse_wide_text
-from auditor.engines.opened.unit_facts import told_fact, unread_fact
+from auditor.engines.opened.unit_facts import unit_fact, unread_fact
 from auditor.engines.plan.pieces import Piece, file_of
 from auditor.engines.plan.units import ReadUnit
-from auditor.engines.told.broker_logs import Speech, is_nobodys, read_broker_log, read_stretch
-from auditor.engines.told.broker_settings import OF_BROKERS, Printed, changed, of_changes, of_files, of_log
-from auditor.engines.told.clock_lines import of_lines
-from auditor.engines.told.counts import counts_in, racks_in
-from auditor.engines.told.fetched import ByColumns
-from auditor.engines.told.metadata_told import metadata_history_of
-from auditor.engines.told.registrations import OF_MEMBERSHIPS, memberships_in, quorum_leaders_in, registrations_in
-from auditor.engines.told.session_ends import broken_in, of_followers, of_the_log
-from auditor.engines.told.statements_of_requests import of_trace, trace_begins
-from auditor.engines.told.statements_of_rows import Named, of_events, of_metadata, spoken_of, with_its_topic
-from auditor.engines.told.thinned_traces import Thinning
-from auditor.engines.told.topic_ids_told import Spoken, apart, named_in, names_of, of_topics
-from auditor.engines.told.untold_requests import SessionsLost, of_several_brokers, trace_gaps, undated
-from auditor.engines.told.zoned_times import Zones
+from auditor.engines.witnesses.broker_logs import Speech, is_nobodys, read_broker_log, read_stretch
+from auditor.engines.witnesses.broker_settings import OF_BROKERS, Printed, changed, of_changes, of_files, of_log
+from auditor.engines.witnesses.clock_lines import of_lines
+from auditor.engines.witnesses.counts import counts_in, racks_in
+from auditor.engines.witnesses.fetched import ByColumns
+from auditor.engines.witnesses.metadata_copies import metadata_history_of
+from auditor.engines.witnesses.names_of_ids import Spoken, apart, named_in, names_of, of_topics
+from auditor.engines.witnesses.registrations import OF_MEMBERSHIPS, memberships_in, quorum_leaders_in, registrations_in
+from auditor.engines.witnesses.session_ends import broken_in, of_followers, of_the_log
+from auditor.engines.witnesses.statements_of_requests import of_trace, trace_begins
+from auditor.engines.witnesses.statements_of_rows import Named, of_events, of_metadata, spoken_of, with_its_topic
+from auditor.engines.witnesses.thinned_traces import Thinning
+from auditor.engines.witnesses.untold_requests import SessionsLost, of_several_brokers, trace_gaps, undated
+from auditor.engines.witnesses.zoned_times import Zones
 from parsers.broker_log import given_for
 from parsers.checkpoints import read_server_properties
 from parsers.files import read_source
@@ -62,15 +62,15 @@ def read_logs(unit: ReadUnit) -> Iterator[Fact]:
     yield from of_topics(unit, spoken, heard.names)
     yield from of_followers(unit, heard.broken)
     if settings:
-        yield replace(told_fact(unit, None, None), settings=Zones(unit.log_timezones).of_settings(settings))
+        yield replace(unit_fact(unit, None, None), settings=Zones(unit.log_timezones).of_settings(settings))
     if heard.counts:
-        yield replace(told_fact(unit, None, None), counts=tuple(heard.counts))
+        yield replace(unit_fact(unit, None, None), counts=tuple(heard.counts))
     if heard.snapshots:
-        yield replace(told_fact(unit, METADATA_TOPIC, 0), metadata_snapshots=tuple(heard.snapshots))
+        yield replace(unit_fact(unit, METADATA_TOPIC, 0), metadata_snapshots=tuple(heard.snapshots))
     # A stretch that shows whose log it is not takes the others with it; of a whole log nothing is left anyway.
     poured = {refusal.source for refusal in refusals if refusal.kind == "ambiguous"} if unit.is_stretch else ()
     if poured:
-        yield replace(told_fact(unit, None, None), disowned=tuple(poured))
+        yield replace(unit_fact(unit, None, None), disowned=tuple(poured))
     yield from _refused(unit, refusals)
 
 
@@ -92,7 +92,7 @@ def read_trace(unit: ReadUnit, before: SessionState = NOTHING) -> tuple[Sequence
         return list(_refused(unit, [*refusals, mixed])), trace.sessions()
     refusals.extend(undated(unit, spoken))
     gaps = (*trace_gaps(unit, refusals), *lost.gaps(piece.source))
-    of_all = [replace(told_fact(unit, None, None), gaps=gaps)] if gaps else []
+    of_all = [replace(unit_fact(unit, None, None), gaps=gaps)] if gaps else []
     facts, sessions = list(_facts(unit, spoken, begun)), trace.sessions()
     of_all += [*of_lines(unit, spoken), *of_topics(unit, spoken, ()), of_the_log(unit, facts, sessions, thinning.names)]
     return [*facts, *of_all, *_refused(unit, refusals)], sessions
@@ -136,7 +136,7 @@ def _facts(unit: ReadUnit, spoken: Spoken, begun: tuple[Moment, ...] = ()) -> It
     zones = Zones(unit.log_timezones)
     for (topic, partition), topic_id, moments in apart(spoken):
         dated = zones.of_moments([*begun, *collapse(moments)])
-        yield told_fact(unit, topic, partition, topic_id=topic_id, moments=dated)
+        yield unit_fact(unit, topic, partition, topic_id=topic_id, moments=dated)
 
 
 def _refused(unit: ReadUnit, refusals: Sequence[Refusal]) -> Iterator[Fact]:

@@ -8,9 +8,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from auditor.engines.told.statements_of_requests import of_fetches, of_trace
-from auditor.engines.told.statements_of_rows import Named
-from auditor.engines.told.thinned_traces import thinned_rows
+from auditor.engines.witnesses.statements_of_requests import of_fetches, of_trace
+from auditor.engines.witnesses.statements_of_rows import Named
+from auditor.engines.witnesses.thinned_traces import thinned_rows
 from parsers.broker_log import wall_clock
 from parsers.provenance import Origin
 from parsers.request_log import fetch_told

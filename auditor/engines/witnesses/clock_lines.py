@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import structs
 
-from auditor.engines.opened.unit_facts import told_fact
+from auditor.engines.opened.unit_facts import unit_fact
 from auditor.engines.plan.units import ReadUnit
-from auditor.engines.told.topic_ids_told import Spoken
-from auditor.engines.told.zoned_times import Zones
+from auditor.engines.witnesses.names_of_ids import Spoken
+from auditor.engines.witnesses.zoned_times import Zones
 from rules.history import falling_times
 from rules.history.falling_times import dated_lines, falls_in
 from rules.history.role_times import clocks_apart, role_times_in
@@ -27,14 +27,14 @@ def of_lines(unit: ReadUnit, spoken: Spoken) -> Iterator[Fact]:
         instants = [line for said in dated.values() for line in said]
         falls = falls_in(instants) if falls_in(lines) else ()
         roles = role_times_in({(topic or "", partition): own for (topic, partition), own in dated.items()})
-        known = structs.replace(told_fact(unit, None, None), steady=steady_in(instants), role_times=roles)
+        known = structs.replace(unit_fact(unit, None, None), steady=steady_in(instants), role_times=roles)
         yield structs.replace(known, falls=falls)
 
 
 def with_lines(known: Surroundings, facts: Iterable[Fact]) -> Surroundings:
     """What is known of a cluster, with what the lines of its brokers' own logs show of their clocks."""
-    told = [*facts]
-    falls = (each for fact in told for each in fact.falls if each.line.source not in known.disowned)
-    steady = (each for fact in told for each in fact.steady if each.source not in known.disowned)
-    apart = clocks_apart(each for fact in told for each in fact.role_times if each.source not in known.disowned)
+    every = [*facts]
+    falls = (each for fact in every for each in fact.falls if each.line.source not in known.disowned)
+    steady = (each for fact in every for each in fact.steady if each.source not in known.disowned)
+    apart = clocks_apart(each for fact in every for each in fact.role_times if each.source not in known.disowned)
     return structs.replace(known, falls=falling_times.by_clock(falls), steady=by_clock(steady), apart=apart)

@@ -8,16 +8,21 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from auditor.engines.opened.unit_facts import told_fact, unread_fact
+from auditor.engines.opened.unit_facts import unit_fact, unread_fact
 from auditor.engines.plan.pieces import Piece, file_of
 from auditor.engines.plan.units import ReadUnit
-from auditor.engines.told.broker_settings import of_changes
-from auditor.engines.told.counts import counts_in, described_counts
-from auditor.engines.told.descriptions import described_commits, described_settings, of_descriptions, of_the_cluster
-from auditor.engines.told.statements_of_rows import Named, PartitionName, of_metadata, with_its_topic
-from auditor.engines.told.topic_ids_told import Spoken, apart, names_of, of_topics
-from auditor.engines.told.trace_tables import of_table
-from auditor.engines.told.zoned_times import Zones
+from auditor.engines.witnesses.broker_settings import of_changes
+from auditor.engines.witnesses.counts import counts_in, described_counts
+from auditor.engines.witnesses.descriptions import (
+    described_commits,
+    described_settings,
+    of_descriptions,
+    of_the_cluster,
+)
+from auditor.engines.witnesses.names_of_ids import Spoken, apart, names_of, of_topics
+from auditor.engines.witnesses.statements_of_rows import Named, PartitionName, of_metadata, with_its_topic
+from auditor.engines.witnesses.trace_tables import of_table
+from auditor.engines.witnesses.zoned_times import Zones
 from parsers.describe_text import parse_describe_text
 from parsers.files import read_source
 from parsers.metadata_log import Znode, parse_znode_text, znode_place, znode_settings, znode_states
@@ -34,7 +39,7 @@ from rules.replicas.topic_names import TopicName
 from rules.settings import Setting, settings_of
 
 
-class _Told(Struct, frozen=True, kw_only=True):
+class _Transcript(Struct, frozen=True, kw_only=True):
     """What a unit's files say, while they are read."""
 
     moments: Spoken = field(default_factory=dict)
@@ -50,9 +55,9 @@ class _Told(Struct, frozen=True, kw_only=True):
             self.moments.setdefault(one[0], []).append(with_its_topic(one))
 
 
-def read_told(unit: ReadUnit) -> Iterator[Fact]:
+def read_transcribed(unit: ReadUnit) -> Iterator[Fact]:
     """One fact for every partition that the unit's files speak of, one for settings, one for what could not be read."""
-    read = _Told()
+    read = _Transcript()
     if unit.kind == "trace-table":
         _read_traces(unit, read)
     elif unit.kind == "describe-text":
@@ -63,12 +68,12 @@ def read_told(unit: ReadUnit) -> Iterator[Fact]:
     spoken = {place: read.moments.get(place, []) for place in (*read.moments, *read.commits)}
     for place, topic_id, moments in sorted(apart(spoken), key=lambda each: repr(each[:2])):
         dated, commits = zones.of_moments(collapse(moments)), tuple(read.commits.get(place, ()))
-        yield told_fact(unit, *place, topic_id=topic_id, moments=dated, commits=commits)
+        yield unit_fact(unit, *place, topic_id=topic_id, moments=dated, commits=commits)
     yield from of_topics(unit, read.moments, read.names)
     if read.settings:
-        yield replace(told_fact(unit, None, None), settings=settings_of(read.settings).statements)
+        yield replace(unit_fact(unit, None, None), settings=settings_of(read.settings).statements)
     if read.counts:
-        yield replace(told_fact(unit, None, None), counts=tuple(read.counts))
+        yield replace(unit_fact(unit, None, None), counts=tuple(read.counts))
     if read.refusals:
         yield unread_fact(unit, read.refusals)
 
@@ -78,7 +83,7 @@ def _origin(unit: ReadUnit, piece: Piece) -> Origin:
     return replace(origin, broker=None) if unit.broker < 0 else origin
 
 
-def _read_traces(unit: ReadUnit, read: _Told) -> None:
+def _read_traces(unit: ReadUnit, read: _Transcript) -> None:
     names = names_of(unit)
     for piece in unit.pieces:
         origin = _origin(unit, piece)
@@ -124,7 +129,7 @@ def _sure(named: Iterable[Named]) -> Iterator[Named]:
         yield place, topic_id, moment if placed else replace(moment, doubtful=True)
 
 
-def _read_descriptions(unit: ReadUnit, read: _Told) -> None:
+def _read_descriptions(unit: ReadUnit, read: _Transcript) -> None:
     for piece in unit.pieces:
         origin = _origin(unit, piece)
         content = read_source(Path(unit.dump), origin)
@@ -144,7 +149,7 @@ def _read_descriptions(unit: ReadUnit, read: _Told) -> None:
             read.commits.setdefault(place, []).append(commit)
 
 
-def _read_znodes(unit: ReadUnit, read: _Told) -> None:
+def _read_znodes(unit: ReadUnit, read: _Transcript) -> None:
     znodes: list[Znode] = []
     for piece in unit.pieces:
         origin = _origin(unit, piece)
