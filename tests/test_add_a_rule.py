@@ -1,4 +1,4 @@
-"""The pages that say how a rule and a log line are added: the example is a rule as it stands there, and its drawings are its twins."""
+"""The pages that say how a rule and a log line are added: their examples are read, their drawings are twins."""
 
 from __future__ import annotations
 
