@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
+from msgspec.structs import replace
+
 from parsers.provenance import Span
-from rules.history.clocks import NO_CLOCKS, Clocks, translated
+from rules.history.clocks import FAR, NO_CLOCKS, Clocks, translated
 from rules.history.moments import Moment
 from rules.history.rotated import FileOrder, Place
 
@@ -107,6 +109,17 @@ class Setting:
     span: Span
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakenOver:
+    """What may have been in force from a time on, on some clock."""
+
+    since: int
+    values: frozenset[str | None]
+    """More than one where clocks leave several possible; null among them where nobody may have told it."""
+    own: bool = False
+    """Whether it is known by the clock's own broker, which went by it from then on."""
+
+
 Ranks: TypeAlias = tuple[tuple[Setting, ...], ...]
 
 
@@ -191,6 +204,13 @@ class Settings:
         clocks: Clocks = NO_CLOCKS,
     ) -> Setting | None:
         """The statement that held at a moment, or when the evidence ends; None where none did or several may have."""
+        possible, sure = self._possible(topic, broker, name, at, clocks)
+        return possible[-1] if sure and len({setting.value for setting in possible}) == 1 else None
+
+    def _possible(
+        self, topic: str | None, broker: int | None, name: str, at: Moment | None, clocks: Clocks
+    ) -> tuple[Sequence[Setting], bool]:
+        """The statements that may have held, the lowest rank last, and whether one of them did."""
         possible: list[Setting] = []
         gone = False
         for statements in self.ranks(topic, broker, name):
@@ -200,9 +220,22 @@ class Settings:
             deleted = [setting for setting in held if setting.value is None and setting.origin in CHANGED]
             possible += [setting for setting in held if setting not in deleted]
             if sure and not deleted:
-                return possible[-1] if len({setting.value for setting in possible}) == 1 else None
+                return possible, True
             gone = gone or (sure and len(deleted) == len(held))
-        return None
+        return possible, False
+
+    def over_time(
+        self, topic: str | None, broker: int, name: str, of: Moment, clocks: Clocks = NO_CLOCKS
+    ) -> Iterator[TakenOver]:
+        """What may have been in force on a statement's clock, the first from ever on: at no other time it changes."""
+        told = (setting for statements in self.told(topic, broker, name) for setting in statements)
+        windows = (translated(setting.since, setting.clock, of.clock, clocks) or () for setting in told)
+        for time in sorted({-FAR, *(time for window in windows for time in window if time < FAR)}):
+            held, sure = self._possible(topic, broker, name, replace(of, time=time), clocks)
+            certain = [setting for setting in held if self.is_certain(setting)]
+            values = {setting.value for setting in certain} | ({None} if not sure or certain != held else set())
+            own = None not in values and all(setting.clock == of.clock for setting in held)
+            yield TakenOver(since=time, values=frozenset(values), own=own)
 
 
 NO_SETTINGS: Final = Settings()

@@ -26,7 +26,8 @@ def high_watermark_beyond_isr(evidence: PartitionEvidence) -> Iterator[Violation
     into its checkpoint at an orderly stop is held against it as its answers are.
 
     Since 3.7 it rests while the ISR is below `min.insync.replicas`, or below the assignment where that is smaller
-    (KAFKA-15583). It is held to that where the release, the setting and the assignment are told for the whole reign.
+    (KAFKA-15583). It is held to that where the release, the assignment and every value of the setting are told. A value
+    that was changed meanwhile counts once the leader's own log says that it took it over.
 
     Proves
     ------

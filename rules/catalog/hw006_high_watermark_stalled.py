@@ -23,8 +23,9 @@ def high_watermark_stalled(evidence: PartitionEvidence) -> Iterator[Violation | 
 
     The lower bound is recomputed from fetch offsets, acknowledgements and the ISR in force. A high watermark lags
     by one fetch round. A follower outside the ISR that passes for caught up holds it back. Until 3.6 one that is
-    shutting down does so too (KAFKA-15021). Since 3.7 it rests while the ISR is below min.insync.replicas. An answer
-    that nobody took is logged when its connection is closed, behind later ones. All that is lawful and stays silent.
+    shutting down does so too (KAFKA-15021). Since 3.7 it rests while the ISR is below the min.insync.replicas of then.
+    An answer that nobody took is logged when its connection is closed, behind later ones. All that is lawful and stays
+    silent.
 
     Proves
     ------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal
 
 from rules.chronicle.chronicle import NOTHING_TOLD, Chronicle
@@ -189,7 +189,8 @@ class PartitionEvidence:
         """What every replica must have held over time; the metadata log has no leader whom this describes."""
         binaries = {version.broker: version.binary for version in self.versions}
         moments = () if self.topic == METADATA_TOPIC or self.epochs_used_twice else self.moments
-        return replay(moments, self.current, binaries, self._certain_setting, self.gaps, self.clocks)
+        told = self._certain_setting, self.gaps, self.clocks
+        return replay(moments, self.current, binaries, *told, over_time=partial(self.settings.over_time, self.topic))
 
     @cached_property
     def clocks(self) -> Clocks:

@@ -27,6 +27,7 @@ from rules.replay.followers import (
     restarted,
 )
 from rules.replay.leading.leader_walk import LeaderRow, walk
+from rules.replay.leads.asked_in_sync import OverTime, nothing_over_time
 from rules.replay.leads.by_clock_and_epoch import Statements
 from rules.replay.leads.in_sync import IsrHistory, isr_history
 from rules.replay.leads.own_words import CUTS, OwnWords
@@ -68,12 +69,14 @@ def replay(
     settings: Lookup = nothing_told,
     gaps: Sequence[TraceGap] = (),
     clocks: Clocks | None = None,
+    *,
+    over_time: OverTime = nothing_over_time,
 ) -> Replay:
     """Recompute log ends and high watermarks from the statements, in the order of leader epochs."""
     statements = Statements(with_restarts(moments, untelling(binaries)), replicas)
     known = clocks_of(statements.moments) if clocks is None else clocks
     found = [with_gaps(lead, statements, gaps) for lead in served_leads(statements)]
-    story = _Story(statements, binaries, settings, known)
+    story = _Story(statements, binaries, settings, over_time, known)
     courses = tuple(story.follow(lead) for lead in found)
     return Replay(
         clocks=known,
@@ -92,9 +95,11 @@ class _Story:
         statements: Statements,
         binaries: Mapping[int, str | None],
         settings: Lookup,
+        over_time: OverTime,
         clocks: Clocks,
     ) -> None:
         self.statements, self.binaries, self.settings, self.clocks = statements, binaries, settings, clocks
+        self.over_time = over_time
         moments = statements.moments
         self.brokers = once_assigned(moments, statements.replicas)
         self.untelling = untelling(binaries)
@@ -123,7 +128,7 @@ class _Story:
             start = self.held.get(lead.leader, UNKNOWN)
         isr = isr_history(lead, self.statements, self.clocks)
         binary = self._release(lead.leader, opening)
-        rank = rank_of(lead, self.brokers, self.assigned, binary, self.settings, self.clocks)
+        rank = rank_of(lead, self.brokers, self.assigned, binary, self.settings, self.clocks, over_time=self.over_time)
         rows, end = walk(lead, isr, rank, start)
         self._note_answers(rows)
         held = dict(self.held)

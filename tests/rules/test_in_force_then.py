@@ -7,7 +7,7 @@ import pytest
 from parsers.provenance import Span
 from rules.catalog import BY_ID
 from rules.finding import Undecided, Violation
-from rules.settings import KAFKA_VERSION, UNCLEAN, Setting, settings_of
+from rules.settings import KAFKA_VERSION, MIN_IN_SYNC, UNCLEAN, Setting, settings_of
 from rules.sketch.notation import read_sketch
 from tests.replaced import replace
 from tests.rules.test_cuts_before_1_0 import CUT
@@ -65,3 +65,89 @@ def test_a_cut_is_judged_by_the_release_that_made_it(then: str, later: str, aske
     told = settings_of(since({0: then, 9_000_000: later}, KAFKA_VERSION, "broker 2", broker=2))
     said = [type(each) for each in BY_ID["TRUNC001"].check(replace(evidence, settings=told))]
     assert said == ([Undecided] if asked else [])
+
+
+TWO_IN_SYNC = """
+kafka 1 4.0.0
+broker 1 0x8|
+broker 2 0x8|
+broker 3 0x2|
+t1 leader 1 epoch 0 isr 1,2 of 1,2,3 record
+t1000 leads 1 epoch 0 at 0 hw 0 isr 1,2 version 1
+t2000 fetch 2@2 from 1 hw=0
+t3000 acks 1 at 1 acks=all
+t4000 fetch 2@2 from 1 hw=2
+t10000 fetch 2@4 from 1 hw=2
+t11000 fetch 2@6 from 1 hw=2
+t12000 fetch 2@8 from 1 hw=2
+t13000 fetch 2@8 from 1 hw=2
+t20000 fetch 2@8 from 1 hw=2
+"""
+"""From a time before 10 s on the high watermark rests, as it must below min.insync.replicas."""
+OPENING = "t1000 leads 1 epoch 0 at 0 hw 0 isr 1,2 version 1\n"
+RAISED = {0: "2", 5_000: "3"}
+
+
+def asked(values: dict[int, str], *tellers: str) -> list[Setting]:
+    """The topic's min.insync.replicas over time, by the controller's record and by what brokers take over."""
+    found = [setting for teller in tellers for setting in since(values, MIN_IN_SYNC, teller)]
+    return [replace(s, topic="t", origin="metadata" if s.clock == "controller" else "applied") for s in found]
+
+
+def watermarks(drawing: str, settings: list[Setting]) -> list[tuple[str, int | None, int | None]]:
+    evidence = replace(read_sketch(drawing).evidence, settings=settings_of(settings))
+    said = ((rule, each) for rule in ("HW002", "HW003", "HW004", "HW006") for each in BY_ID[rule].check(evidence))
+    return [(rule, each.start_offset, each.end_offset) for rule, each in said if isinstance(each, Violation)]
+
+
+@pytest.mark.parametrize("tellers", [("broker 1", "controller"), ("broker 1",), ("controller",)])
+@pytest.mark.parametrize("left_out", ["", "t3000 acks 1 at 1 acks=all\n", OPENING])
+def test_a_high_watermark_rests_once_more_must_be_in_sync(tellers: tuple[str, ...], left_out: str) -> None:
+    """That two in sync were enough for an acknowledgement says nothing of later, nor does the value at the end."""
+    assert watermarks(TWO_IN_SYNC.replace(left_out, "", 1), asked(RAISED, *tellers)) == []
+
+
+def test_what_was_committed_before_the_trace_began_was_so_under_the_value_of_then() -> None:
+    begins = TWO_IN_SYNC[: TWO_IN_SYNC.index(OPENING)] + TWO_IN_SYNC[TWO_IN_SYNC.index("t10000") :]
+    assert watermarks(begins, asked(RAISED, "broker 1", "controller")) == []
+    # Three were asked for all the time, and one of them left the ISR before the trace began.
+    shrunk = begins.replace("isr 1,2 of 1,2,3 record", "isr 1,2,3 of 1,2,3 record")
+    shrunk = shrunk.replace("t10000", f"{OPENING.replace('1,2', '1,2,3')}t5000 isr 1 now 1,2 version 2\nt10000")
+    assert watermarks(shrunk, asked({0: "3"}, "broker 1")) == []
+
+
+MOVES = (
+    TWO_IN_SYNC.replace("@6 from 1 hw=2", "@6 from 1 hw=4")
+    .replace("t12000 fetch 2@8 from 1 hw=2", "t12000 fetch 2@8 from 1 hw=6")
+    .replace("@8 from 1 hw=2", "@8 from 1 hw=8")
+)
+
+
+@pytest.mark.parametrize(
+    ("values", "tellers", "said"),
+    [
+        ({0: "2"}, ("broker 1",), []),
+        (RAISED, ("broker 1",), [("HW003", 4, 6)]),
+        (RAISED, ("broker 1", "controller"), [("HW003", 4, 6)]),
+        # The leader goes by a value once it has taken it over: the controller's record does not say when it did.
+        (RAISED, ("controller",), []),
+        (RAISED, ("controller", "broker 2"), []),
+        # A moment passes between the line that tells a new value and its effect.
+        ({0: "2", 11_500: "3"}, ("broker 1",), []),
+        # It was smaller for a while: neither at the lead's beginning nor at its end.
+        ({0: "3", 1_500: "2", 19_000: "3"}, ("broker 1",), []),
+        ({0: "2", 5_000: "3", 10_500: "2", 19_000: "3"}, ("broker 1",), []),
+    ],
+)
+def test_a_high_watermark_moves_only_while_enough_are_in_sync(
+    values: dict[int, str], tellers: tuple[str, ...], said: list[tuple[str, int, int]]
+) -> None:
+    assert watermarks(MOVES, asked(values, *tellers)) == said
+
+
+def test_what_was_fetched_while_it_rested_is_counted_when_it_is_weighed_again() -> None:
+    """No change of a setting is weighed: the next fetch that tells another log end is, or the next record."""
+    values = {0: "2", 5_000: "3", 12_500: "2"}
+    assert watermarks(TWO_IN_SYNC, asked(values, "broker 1")) == []
+    later = "t30000 fetch 2@9 from 1 hw=2\nt40000 fetch 2@10 from 1 hw=2\nt41000 fetch 2@10 from 1 hw=2\n"
+    assert watermarks(TWO_IN_SYNC.replace("0x8", "0x10") + later, asked(values, "broker 1")) == [("HW006", 2, 10)]

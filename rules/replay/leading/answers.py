@@ -11,6 +11,7 @@ from rules.history.statements import Fetched
 from rules.protocol.watermarks import Bound
 from rules.replay.leading.bounds import at_least, why_counted
 from rules.replay.leading.counting import Counting
+from rules.replay.leading.gate import MinIsrGate
 from rules.replay.leading.instants import Instant, overtaken, read_since, taken_in_before
 from rules.replay.leading.tracks import NEVER, RemoteEndBounds, Track
 from rules.replay.leads.in_force import InForceOverTime, Isr
@@ -34,8 +35,10 @@ class LeaderThen(Struct, frozen=True, kw_only=True):
 class Answers:
     """Each follower's former answer, and what its next one can tell; lives only inside the walk over one lead."""
 
-    def __init__(self, tracks: Mapping[int, Track], counting: Counting, isr: InForceOverTime, first_low: Bound) -> None:
-        self.tracks, self.counting, self.isr, self.first_low = tracks, counting, isr, first_low
+    def __init__(
+        self, tracks: Mapping[int, Track], counting: Counting, isr: InForceOverTime, gate: MinIsrGate, first_low: Bound
+    ) -> None:
+        self.tracks, self.counting, self.isr, self.gate, self.first_low = tracks, counting, isr, gate, first_low
         self.former: dict[int, LeaderThen] = {}
         self.windows: dict[int, Callable[[int | None, int | None], tuple[Isr, ...]]] = {}
 
@@ -43,7 +46,7 @@ class Answers:
         """An answer was logged."""
         self.former[broker] = asked
 
-    def low(self, row: Fetched, proved: int | None) -> Bound:
+    def low(self, row: Fetched) -> Bound:
         """The lower bound of what an answer that is walked over tells, before it is noted."""
         former = None if row.broker is None else self.former.get(row.broker)
         if former is None or row.broker is None or overtaken(row, former.time):
@@ -54,7 +57,8 @@ class Answers:
         if row.broker not in self.windows:
             self.windows[row.broker] = self.isr.window()
         isrs = self.windows[row.broker](former.time if counting.weighs_changes else former.evaluated, row.time)
-        if not counting.rank.surely_enough([len(isr) for isr in isrs], proved):
+        sizes, since = [len(isr) for isr in isrs], former.evaluated
+        if not self.gate.surely_open(sizes, since, row.time):
             return former.low
         awaited = counting.awaited(isrs, row.time, former.evaluated) | counting.awaited(
             isrs, former.time, former.evaluated
@@ -64,7 +68,7 @@ class Answers:
         reached = min(ends, default=former.low.offset)
         if reached <= former.low.offset:
             return former.low
-        settings = counting.relied_on(awaited, [len(isr) for isr in isrs], proved)
+        settings = counting.relied_on(awaited, self.gate.relied_on(sizes, since, row.time))
         return at_least(reached, why_counted(sorted(awaited), reached) + settings)
 
     def _log_end(self, row: Fetched, former: LeaderThen) -> int:

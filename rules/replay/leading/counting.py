@@ -9,7 +9,7 @@ from rules.replay.leading.tracks import IN_FLIGHT_MS, NEVER, Track
 from rules.replay.leads.in_force import InForceOverTime, Isr
 from rules.replay.leads.rank import Rank
 from rules.replay.leads.served_leads import ServedLead
-from rules.settings import LAG_TIME, MIN_IN_SYNC
+from rules.settings import LAG_TIME
 
 LONGEST_LAG_MS: Final = 30_000
 """What no release's default for a follower's lag exceeds."""
@@ -97,15 +97,11 @@ class Counting:
         track = self.tracks[broker]
         return NEVER if track.last is None and self.may_ask_unseen(track, time) else low
 
-    def relied_on(self, awaited: frozenset[int], sizes: Sequence[int], proved: int | None) -> str:
-        """The settings without which the lower bound would not be so high."""
-        rank, settings = self.rank, []
-        if awaited != self.tracks.keys() and rank.lag_time_max_ms is not None:
-            settings.append(f"{LAG_TIME} is {rank.lag_time_max_ms}")
-        everyone = len(rank.replicas)
-        if rank.gated is not False and rank.min_in_sync and min(sizes) < min(proved or everyone, everyone):
-            settings.append(f"{MIN_IN_SYNC} is {rank.min_in_sync}")
-        return "".join(f"; {setting}" for setting in settings)
+    def relied_on(self, awaited: frozenset[int], gate: str | None) -> str:
+        """The settings without which the lower bound would not be so high; `gate` is one of them, or none."""
+        lag = self.rank.lag_time_max_ms
+        waits = f"{LAG_TIME} is {lag}" if awaited != self.tracks.keys() and lag is not None else None
+        return "".join(f"; {setting}" for setting in (waits, gate) if setting)
 
 
 def _within(time: int | None, later: int | None, limit: int) -> bool:

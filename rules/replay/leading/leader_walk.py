@@ -18,12 +18,13 @@ from rules.replay.leading.acknowledged_by_all import acknowledged_end, committed
 from rules.replay.leading.answers import Answers, LeaderThen
 from rules.replay.leading.bounds import at_least, at_most, between, why_counted, why_in_sync, why_resting
 from rules.replay.leading.counting import Counting
+from rules.replay.leading.gate import MinIsrGate
 from rules.replay.leading.instants import Instant, taken_in_before
 from rules.replay.leading.silences import Silences
 from rules.replay.leading.tracks import NEVER, RemoteEndBounds, Track
 from rules.replay.leading.weighing import Weighing
 from rules.replay.leads.by_clock_and_epoch import Served
-from rules.replay.leads.in_force import NOTHING_KNOWN, InForceOverTime, PossibleIsrs
+from rules.replay.leads.in_force import NOBODY, NOTHING_KNOWN, InForceOverTime, Isr, PossibleIsrs
 from rules.replay.leads.in_sync import IsrHistory
 from rules.replay.leads.rank import Rank
 from rules.replay.leads.served_leads import ServedLead, follower_runs
@@ -80,14 +81,18 @@ class LeaderWalk:
         self.low: Bound = start.low or at_least(0, "nothing is known of the high watermark before")
         self.first_low = self.low
         self.high: Bound | None = start.high
-        self.proved_min_isr: int | None = None
-        self.enough = rank.enough
+        self.gate = MinIsrGate(rank)
+        self.passed = self.isr.window()
+        self.before: int | None = None
+        """When the answer before was logged, which is walked over already."""
+        self.advancing: tuple[Isr, ...] = ()
+        """The ISRs under which the high watermark may have advanced when it was."""
         self.uncounted = isr.unassigned
         self.counting = Counting(lead, self.isr, rank, self.tracks)
         self.silences = Silences(self.counting)
         self.weighing = Weighing(rank.version, self.counting.opened)
         self.counting.weighs_changes = self.weighing.at_changes
-        self.answers = Answers(self.tracks, self.counting, self.isr, self.first_low)
+        self.answers = Answers(self.tracks, self.counting, self.isr, self.gate, self.first_low)
         self.reached: dict[int, int | None] = dict.fromkeys(self.tracks, None if lead.begun_unseen else NEVER)
         """How far each follower can have asked at any time of the lead."""
 
@@ -110,11 +115,16 @@ class LeaderWalk:
         instant = Instant(log_end=self.end_low.offset, time=time)
         late = self.counting.is_late(time)
         remotes = {b: self._remote(t, instant, late=late) for b, t in self.tracks.items()}
-        self._raise_high(remotes if asker is None else {**remotes, asker.broker: asker.asking()}, possible)
+        since = self.before, time
+        gone = tuple(isr for isr in self.passed(*since) if isr not in self.advancing)
+        advancing = self._raise_high(
+            remotes if asker is None else {**remotes, asker.broker: asker.asking()}, possible, since, gone
+        )
         answered_high = self.high
         self._raise_low(row, remotes, possible, time)
         if asker is not None:
-            self._raise_high(remotes, possible)
+            advancing = self._raise_high(remotes, possible, (time, time))
+        self.before, self.advancing = time, advancing
         answered_low = self._answered_low(row)
         if fetch is not None and asker is not None:
             self._note(fetch, asker.broker, remotes, possible, time)
@@ -132,7 +142,7 @@ class LeaderWalk:
     def _answered_low(self, row: Served) -> Bound:
         if row.kind != "fetched" or row.broker not in self.tracks:
             return self.first_low
-        low = self.answers.low(row, self.proved_min_isr)
+        low = self.answers.low(row)
         # Of a run of equal answers the last was made when this one had been logged.
         return max(low, self.low, key=_offset) if row.count > 1 else low
 
@@ -171,18 +181,17 @@ class LeaderWalk:
         if end is not None:
             everyone = self.tracks if self.rank.everyone_known else {}
             self.low = max(self.low, committed(end, self.lead, everyone, self.end_low), key=_offset)
-            if sizes:
-                self.proved_min_isr = min(self.proved_min_isr or max(sizes), max(sizes))
+            self.gate.acknowledged(sizes, time)
         self._raise_to_log_start(row)
-        if not self.rank.surely_enough(sizes, self.proved_min_isr):
-            return
         evaluated = self.weighing.last(possible.first)
+        if not self.gate.surely_open(sizes, evaluated, time):
+            return
         isrs = possible.isrs if self.weighing.at_changes else self.isr.possible_since(evaluated, time)
         awaited = self.counting.awaited(isrs, time, evaluated)
         ends = (self.counting.counted_at(broker, remotes[broker].low, time) for broker in awaited)
         reached = min((self.end_low.offset, *ends))
         if reached > self.low.offset:
-            settings = self.counting.relied_on(awaited, sizes, self.proved_min_isr)
+            settings = self.counting.relied_on(awaited, self.gate.relied_on(sizes, evaluated, time))
             self.low = at_least(reached, why_counted(sorted(awaited), reached) + settings)
 
     def _raise_to_log_start(self, row: Served) -> None:
@@ -191,19 +200,31 @@ class LeaderWalk:
         if row.error in (None, 0) and not row.doubtful and start is not None and start > self.low.offset:
             self.low = at_least(start, f"its log starts at {start}, and only committed records are deleted")
 
-    def _raise_high(self, remotes: dict[int, RemoteEndBounds], possible: PossibleIsrs) -> None:
+    def _raise_high(
+        self,
+        remotes: dict[int, RemoteEndBounds],
+        possible: PossibleIsrs,
+        meanwhile: tuple[int | None, int | None],
+        gone: tuple[Isr, ...] = (),
+    ) -> tuple[Isr, ...]:
+        """As far as an ISR lets it advance that may be in force, or where all rest, one that is `gone` meanwhile."""
         for broker, remote in remotes.items():
             before, high = self.reached[broker], remote.high
             self.reached[broker] = None if before is None or high is None else max(before, high)
+        enough = self.gate.enough(*meanwhile)
         raising = possible.isrs
-        if self.enough is not None:
-            raising = tuple(isr for isr in possible.isrs if len(isr) >= self.enough)
+        if enough is not None:
+            raising = tuple(isr for isr in possible.isrs if len(isr) >= enough)
+            gone = tuple(isr for isr in gone if len(isr) >= enough)
         if raising == possible.isrs:
             self._raise_under(possible.surely, remotes, possible.joined)
         elif raising:
             self._raise_under(frozenset.intersection(*raising), remotes, possible.joined)
+        elif gone:
+            self._raise_under(frozenset.intersection(*gone), remotes, NOBODY)
         if len(raising) < len(possible.isrs) and self.high is not None:
-            self.high = at_most(self.high.offset, why_resting(self.high.because, self.enough))
+            self.high = at_most(self.high.offset, why_resting(self.high.because, enough))
+        return raising
 
     def _raise_under(
         self, members: frozenset[int], remotes: dict[int, RemoteEndBounds], joined: frozenset[int]
@@ -236,12 +257,12 @@ class LeaderWalk:
             return between(self.low, self.end_high)
         remotes = {b: t.now(in_flight_at_end=True) for b, t in self.tracks.items()}
         self.silences.end(self.lead.ended)
-        uncounted = self.uncounted
+        uncounted, until_then = self.uncounted, (self.counting.end_time, self.lead.ended)
         for possible in self.isr.remaining(self.counting.end_time):
             self.uncounted = uncounted.union(self.silences.perhaps_out(possible.untold_since))
-            self._raise_high(remotes, possible)
+            self._raise_high(remotes, possible, until_then)
         if not self.isr.statements:
-            self._raise_high(remotes, NOTHING_KNOWN)
+            self._raise_high(remotes, NOTHING_KNOWN, until_then)
         return between(self.low, self.high)
 
 

@@ -15,10 +15,11 @@ from rules.protocol.isr import default_lag_time_max_ms
 from rules.protocol.numbers import whole_number
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
 from rules.protocol.watermarks import advances_at_min_isr, high_watermark_rule
+from rules.replay.leads.asked_in_sync import AskedInSync, OverTime, asked_in_sync
 from rules.replay.leads.by_clock_and_epoch import Statements
 from rules.replay.leads.served_leads import ServedLead
 from rules.replicas.replica import Replica
-from rules.settings import KAFKA_VERSION, LAG_TIME, MIN_IN_SYNC
+from rules.settings import KAFKA_VERSION, LAG_TIME
 
 STARTING_MS: Final = 120_000
 """A broker prints its release when it has started, after the first roles that it takes."""
@@ -55,7 +56,7 @@ class Rank(Struct, frozen=True, kw_only=True):
     """The smallest assignment that the controller told."""
     lag_time_max_ms: int | None = None
     """Null where no setting tells it for the whole lead."""
-    min_in_sync: int | None = None
+    min_in_sync: AskedInSync = AskedInSync()
     gated: bool | None = None
     """Whether an ISR below min.insync.replicas holds the high watermark (3.7 on); None of an unknown release."""
 
@@ -65,22 +66,6 @@ class Rank(Struct, frozen=True, kw_only=True):
         if self.lag_time_max_ms is not None:
             return self.lag_time_max_ms
         return None if self.version is None else default_lag_time_max_ms(self.version)
-
-    def surely_enough(self, sizes: Sequence[int], proved: int | None) -> bool:
-        """Whether the high watermark may surely advance at any of these ISR sizes; `proved` sizes took acks=all."""
-        if not self.everyone_known:
-            return False
-        if self.gated is False:
-            return True
-        bounds = [n for n in (self.min_in_sync, proved, len(self.replicas)) if n is not None]
-        return bool(sizes) and min(sizes) >= min(bounds)
-
-    @property
-    def enough(self) -> int | None:
-        """The ISR size below which it surely rests; null where none is known."""
-        if not self.gated or self.min_in_sync is None or self.assigned is None:
-            return None
-        return min(self.min_in_sync, self.assigned)
 
 
 class Assigned(Struct, frozen=True, kw_only=True):
@@ -118,11 +103,13 @@ def rank_of(
     binary: str | None,
     lookup: Lookup,
     clocks: Clocks,
+    *,
+    over_time: OverTime,
 ) -> Rank:
     """What is known of a lead's leader."""
 
     def number(name: str) -> int | None:
-        """A setting that held from the first to the last statement of the lead."""
+        """A setting that is never set while a broker runs: it held from the first to the last statement of the lead."""
         ends = [m for m in (lead.opening, *lead.rows[:1], *lead.rows[-1:]) if m is not None]
         values = {lookup(lead.leader, name, moment, clocks) for moment in ends or (None,)}
         value = values.pop() if len(values) == 1 else None
@@ -137,5 +124,5 @@ def rank_of(
         everyone_known=assigned.known or (assigned.members and not lead.begun_unseen),
         assigned=assigned.least,
         lag_time_max_ms=number(LAG_TIME),
-        min_in_sync=number(MIN_IN_SYNC),
+        min_in_sync=asked_in_sync(lead, over_time, clocks),
     )
