@@ -228,8 +228,8 @@ class Settings:
         self, topic: str | None, broker: int, name: str, of: Moment, clocks: Clocks = NO_CLOCKS
     ) -> Iterator[TakenOver]:
         """What may have been in force on a statement's clock, the first from ever on: at no other time it changes."""
-        told = (setting for statements in self.told(topic, broker, name) for setting in statements)
-        windows = (translated(setting.since, setting.clock, of.clock, clocks) or () for setting in told)
+        changes = (setting for statements in self.ranks(topic, broker, name) for setting in statements)
+        windows = (translated(setting.since, setting.clock, of.clock, clocks) or () for setting in changes)
         for time in sorted({-FAR, *(time for window in windows for time in window if time < FAR)}):
             held, sure = self._possible(topic, broker, name, replace(of, time=time), clocks)
             certain = [setting for setting in held if self.is_certain(setting)]
