@@ -62,7 +62,7 @@ QUESTIONS: Final = "rules.evidence.**"
 EVIDENCE: Final = (QUESTIONS, *PARTS)
 BILLED: Final = tuple(
     f"rules.loss.{module}"
-    for module in ("answered_for", "gone", "held_by_none", "incurred", "lacked", "told_written", "unsettled")
+    for module in ("answered_for", "gone", "held_by_none", "incurred", "lacked", "unsettled", "written_up_to")
 )
 """What is told of losses, which are worked out once: rules are views of them."""
 PAGE: Final = (

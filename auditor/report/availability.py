@@ -117,9 +117,9 @@ class AlikeAccounts:
     def sentences(self) -> tuple[str, ...]:
         """What is told of the first, and in what the others may differ."""
         first = self.places[0]
-        told = {tuple(told_of(each.availability)) for each in self.places}
+        texts = {tuple(told_of(each.availability)) for each in self.places}
         epochs = {tuple(row.epoch for row in each.availability.rows) for each in self.places}
-        if len(told) == len(epochs) == len({each.availability.rows_told for each in self.places}) == 1:
+        if len(texts) == len(epochs) == len({each.availability.rows_told for each in self.places}) == 1:
             return tuple(told_of(first.availability))
         name = f"{first.topic}-{first.partition}"
         others = f"Numbers told here and epochs are those of {name}. The others differ in these alone."
@@ -127,11 +127,11 @@ class AlikeAccounts:
 
 
 def alike_accounts(
-    told: Iterable[PlacedAvailability], shown: Callable[[Availability], Sequence[StateRow]]
+    accounts: Iterable[PlacedAvailability], shown: Callable[[Availability], Sequence[StateRow]]
 ) -> list[AlikeAccounts]:
     """The partitions in their order; those that differ in epochs and numbers told alone are together."""
     alike: dict[object, list[PlacedAvailability]] = {}
-    for placed in told:
+    for placed in accounts:
         words = tuple(blurred(sentence) for sentence in told_of(placed.availability))
         rows = tuple(_but_for_the_epoch(state_cells(row)) for row in shown(placed.availability))
         alike.setdefault((words, rows), []).append(placed)

@@ -36,9 +36,9 @@ def sentence(loss: Loss, place: str = "") -> str:
 
 def _worth(loss: Loss) -> tuple[str, str]:
     """How much; then, where the offsets are not all worth the same, how many of which worth."""
-    told = all(portion.records is not None or portion.dense for portion in loss.portions) and bool(loss.portions)
+    in_records = all(portion.records is not None or portion.dense for portion in loss.portions) and bool(loss.portions)
     known = (p.end_offset - p.start_offset if p.records is None else p.records for p in loss.portions)
-    number, noun = (sum(known), "record") if told else (loss.offsets, "offset")
+    number, noun = (sum(known), "record") if in_records else (loss.offsets, "offset")
     least = "" if loss.end_known else "at least "
     if loss.committed_end >= loss.end_offset:
         return f"{least}{counted(number, f'committed {noun}')}", ""
@@ -164,24 +164,24 @@ def _portion(portion: Portion, loss: Loss) -> str:
     return f"{words}, {where}: {', '.join(filter(None, amount))}"
 
 
-def _how_many(told: Portion, offsets: int | None) -> str:
+def _how_many(portion: Portion, offsets: int | None) -> str:
     """Records; where no copy counts them all, what the offsets, if known, tell: a leader gives each to one of them."""
-    if told.records is not None:
-        return counted(told.records, "record")
+    if portion.records is not None:
+        return counted(portion.records, "record")
     if offsets is None:
-        return f"at least {counted(told.records_at_least, 'record')}"
-    if told.records_at_least >= offsets:
+        return f"at least {counted(portion.records_at_least, 'record')}"
+    if portion.records_at_least >= offsets:
         return counted(offsets, "record")
-    if told.dense:
+    if portion.dense:
         return f"{counted(offsets, 'record')}, any transaction markers included"
-    least = f"{told.records_at_least} to " if told.records_at_least else "at most "
+    least = f"{portion.records_at_least} to " if portion.records_at_least else "at most "
     return f"{least}{counted(offsets, 'record')}"
 
 
-def _how_large(told: Portion | IncidentBill) -> str:
-    if told.bytes is not None:
-        return size(told.bytes)
-    return f"at least {size(told.bytes_at_least)}" if told.bytes_at_least else ""
+def _how_large(portion: Portion | IncidentBill) -> str:
+    if portion.bytes is not None:
+        return size(portion.bytes)
+    return f"at least {size(portion.bytes_at_least)}" if portion.bytes_at_least else ""
 
 
 def _contents(contents: Contents) -> Iterator[str]:
@@ -192,8 +192,8 @@ def _contents(contents: Contents) -> Iterator[str]:
     if first and last:
         yield f"records of {first}{'' if first == last else f' to {last}'} UTC, by their timestamps"
     if contents.producers:
-        told = [_producer(producer) for producer in contents.producers]
-        yield f"written by {_named(told, contents.producer_count)}"
+        producers = [_producer(producer) for producer in contents.producers]
+        yield f"written by {_named(producers, contents.producer_count)}"
     if contents.key_count is not None:
         keys = f": {_named(list(contents.keys), contents.key_count)}" if contents.keys else ""
         nulls = f", {counted(contents.null_keys, 'record')} without a key" if contents.null_keys else ""
@@ -224,8 +224,8 @@ def _reader(reader: LostReader) -> str:
 def _group(group: GroupAtRisk, loss: Loss) -> str:
     read = group.has_read(loss.epoch, loss.start_offset, loss.end_offset)
     has = "has" if group.epoch == loss.epoch else "may have"
-    told = "" if read is None else f"; it {has} read {offsets_told(*read)} of these"
-    return f"group {quoted(group.group)} at {group.offset} ({group.standing}{told})"
+    reading = "" if read is None else f"; it {has} read {offsets_told(*read)} of these"
+    return f"group {quoted(group.group)} at {group.offset} ({group.standing}{reading})"
 
 
 def client_name(client_id: str | None) -> str:

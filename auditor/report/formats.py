@@ -65,6 +65,6 @@ def keeps_promise(ending: str, name: str) -> bool:
 
 def rendered(name: str, report: AuditReport, *, whole: bool = False) -> str:
     """The report in a format that is the same for every reader; a terminal has a width of its own."""
-    told = FORMATS[name]
-    render = cast("Callable[..., str]", import_module(told.module).render)
-    return render(report, appendix=whole) if told.has_appendix else render(report)
+    chosen = FORMATS[name]
+    render = cast("Callable[..., str]", import_module(chosen.module).render)
+    return render(report, appendix=whole) if chosen.has_appendix else render(report)

@@ -235,11 +235,11 @@ class Coverage:
         """What is told of such topics, counted, the first ids shown; empty where there is none."""
         if not self.unnamed:
             return ""
-        told = sum(topic.statements for topic in self.unnamed)
+        many = sum(topic.statements for topic in self.unnamed)
         shown, rest = "; ".join(topic.words for topic in self.unnamed[:IDS_SHOWN]), len(self.unnamed) - IDS_SHOWN
         of = f"{len(self.unnamed)} topic{'s' * (len(self.unnamed) > 1)}"
         return (
-            f"{told} statement{'s' * (told > 1)} of logs name {of} by id alone, and nothing here gives the id one name,"
+            f"{many} statement{'s' * (many > 1)} of logs name {of} by id alone, and nothing here gives the id one name,"
             f" so they were not judged: {shown}{f'; {rest} more' if rest > 0 else ''}"
         )
 

@@ -13,5 +13,5 @@ def moment(milliseconds: int | None) -> str:
     """A time as text, empty where none is told or none that a calendar knows."""
     if milliseconds is None or not 0 <= milliseconds < LAST_MOMENT:
         return ""
-    told = dt.datetime.fromtimestamp(milliseconds / 1000, dt.UTC)
-    return told.strftime("%Y-%m-%d %H:%M:%S.") + f"{milliseconds % 1000:03d}"
+    instant = dt.datetime.fromtimestamp(milliseconds / 1000, dt.UTC)
+    return instant.strftime("%Y-%m-%d %H:%M:%S.") + f"{milliseconds % 1000:03d}"

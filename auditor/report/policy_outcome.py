@@ -59,11 +59,11 @@ class PolicyOutcome:
         if self.rules_off:
             yield f"rules turned off: {', '.join(self.rules_off)}; {_left_out(self.left_out)}"
         if self.severities:
-            told = ", ".join(f"{rule} {severity.label}" for rule, severity in self.severities)
-            yield f"severities set: {told}"
+            words = ", ".join(f"{rule} {severity.label}" for rule, severity in self.severities)
+            yield f"severities set: {words}"
         if self.thresholds:
-            told = ", ".join(f"{t.rule} {t.name} {t.value} {t.unit} (default {t.default})" for t in self.thresholds)
-            yield f"thresholds raised: {told}"
+            words = ", ".join(f"{t.rule} {t.name} {t.value} {t.unit} (default {t.default})" for t in self.thresholds)
+            yield f"thresholds raised: {words}"
         for what, lines in (
             ("silenced", self.silenced),
             ("no longer silenced, the day has passed", self.expired),

@@ -32,8 +32,8 @@ def now(gone: Unbilled) -> str:
     if not held:
         return "The leader's log has nothing there now."
     nothing = [f"nothing at {offsets_told(*part)}" for part in gone.empty]
-    told = " and ".join([*held, *nothing])
-    return f"The leader's log now has {told}. Whether these are the same records is not known."
+    holdings = " and ".join([*held, *nothing])
+    return f"The leader's log now has {holdings}. Whether these are the same records is not known."
 
 
 def to_do(gone: Unbilled) -> str:

@@ -57,10 +57,10 @@ def acknowledged(loss: Loss) -> str:
 
 def at_least_and_most(sure: Ranges, start: int, end: int) -> str:
     """Which offsets surely are, and from where up to where others may be as well."""
-    told, most = spans(sure), span(start, end)
-    if told == most:
-        return told
-    return f"{told} at least, {most} at most" if sure else f"{most} at most"
+    least, most = spans(sure), span(start, end)
+    if least == most:
+        return least
+    return f"{least} at least, {most} at most" if sure else f"{most} at most"
 
 
 def acknowledged_in_all(losses: Sequence[Loss]) -> str:
@@ -72,8 +72,8 @@ def acknowledged_in_all(losses: Sequence[Loss]) -> str:
 
 
 def _sure_and_perhaps(sure: str, perhaps: str) -> str:
-    told = [*([sure] if sure else []), *([f"perhaps {perhaps}"] if perhaps else [])]
-    return "; ".join(told) or "none"
+    parts = [*([sure] if sure else []), *([f"perhaps {perhaps}"] if perhaps else [])]
+    return "; ".join(parts) or "none"
 
 
 def held_by_none(offsets: int) -> str:

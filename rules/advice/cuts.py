@@ -121,14 +121,14 @@ def stretch_of(replica: Replica, epoch: int, start: int, end: int, evidence: Par
     bills = (loss for loss in losses(evidence) if loss.epoch == epoch and loss.start_offset <= start < loss.end_offset)
     billed = max((min(end, loss.committed_end) for loss in bills), default=start)
     committed_end = max(account.committed_end(epoch, start, end), own, billed)
-    told = by_worth(evidence, epoch, (start, end, committed_end), account.answers(epoch, start, end))
-    sure = Extents.of((p.start_offset, p.end_offset) for p in told if p.surely_told)
+    portions = by_worth(evidence, epoch, (start, end, committed_end), account.answers(epoch, start, end))
+    sure = Extents.of((p.start_offset, p.end_offset) for p in portions if p.surely_told)
     return Stretch(
         epoch=epoch,
         start_offset=start,
         end_offset=end,
         committed_end=committed_end,
-        acknowledged_end=max((p.end_offset for p in told if p.worth != "never committed"), default=start),
+        acknowledged_end=max((p.end_offset for p in portions if p.worth != "never committed"), default=start),
         counted_end=mark,
         acknowledged=tuple(sure.parts),
     )

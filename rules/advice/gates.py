@@ -98,8 +98,8 @@ def _alone(gate: Gate) -> Gate:
 
 def in_no_copy(nowhere: Sequence[Nowhere]) -> str:
     """Which offsets no copy holds, as a sentence behind another one; empty where there are none."""
-    told = ", ".join(offsets_told(stretch.start_offset, stretch.end_offset) for stretch in nowhere)
-    return f" No copy here holds {told}." if told else ""
+    offsets = ", ".join(offsets_told(stretch.start_offset, stretch.end_offset) for stretch in nowhere)
+    return f" No copy here holds {offsets}." if offsets else ""
 
 
 def _leads_by_its_start(candidate: Candidate, first: str) -> Gate:
@@ -188,7 +188,7 @@ def _barred(candidate: Candidate, nowhere: Sequence[Nowhere]) -> str:
         cut = apart[0]
         return f"leaves broker {cut.follower} {_OUTCOME[cut.then]}, because it cuts by the rule {cut.rule}."
     if candidate.damage:
-        unseen = all(told.startswith(NOT_WHOLE) for told in candidate.damage)
+        unseen = all(said.startswith(NOT_WHOLE) for said in candidate.damage)
         leads = "may make it lead without records:" if unseen else "makes it lead, although"
         return f"{leads} {'; '.join(candidate.damage)}.{in_no_copy(nowhere)}"
     return ""
@@ -274,9 +274,9 @@ def _unknown(rules: Mapping[int, str | None], versions: Mapping[int, BrokerVersi
     open_ = sorted(broker for broker, rule in rules.items() if rule is None)
     unspoken = [broker for broker in open_ if broker in versions and versions[broker].binary is not None]
     silent = [broker for broker in open_ if broker not in unspoken]
-    told = [f"which inter-broker protocol {numbered('broker', unspoken, 'speaks')}"] if unspoken else []
-    told += [f"which versions {numbered('broker', silent, 'runs')}"] if silent else []
-    return f"no log tells {', nor '.join(told)}" if told else ""
+    unknown = [f"which inter-broker protocol {numbered('broker', unspoken, 'speaks')}"] if unspoken else []
+    unknown += [f"which versions {numbered('broker', silent, 'runs')}"] if silent else []
+    return f"no log tells {', nor '.join(unknown)}" if unknown else ""
 
 
 def _at_risk(replica: Replica) -> bool:

@@ -21,10 +21,10 @@ def costs(lacks: Sequence[Stretch]) -> str:
 
 def copies_first(candidate: Candidate, held: Sequence[Held]) -> str:
     """Which copies come first: of what a candidate lacks, by who has it; empty where it lacks nothing."""
-    told: dict[str, list[Stretch]] = {}
+    by_holder: dict[str, list[Stretch]] = {}
     for stretch in candidate.lacks:
-        told.setdefault(_holders(stretch, held), []).append(stretch)
-    return "copy " + " and ".join(f"{named(own)} from {who}" for who, own in told.items()) if told else ""
+        by_holder.setdefault(_holders(stretch, held), []).append(stretch)
+    return "copy " + " and ".join(f"{named(own)} from {who}" for who, own in by_holder.items()) if by_holder else ""
 
 
 def _holders(stretch: Stretch, held: Sequence[Held]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rules.advice.weighed import Gate
 from rules.evidence import PartitionEvidence, Replica
 from rules.finding import offsets_told
-from rules.loss.told_written import as_it_stopped
+from rules.loss.written_up_to import as_it_stopped
 from rules.words import numbered
 
 
@@ -30,8 +30,8 @@ def short_start(replica: Replica, reached: int | None, evidence: PartitionEviden
         return Gate(action=action, going="no-go", because=because, first=_first(holders, missing))
     if leader in holders:
         return Gate(action=action, going="go", because=f"{lacks}. It fetches them again.")
-    told = "nothing tells who leads" if leader < 0 else f"broker {leader}, which led last, does not hold them here"
-    return Gate(action=action, going="unknown", because=f"cannot be judged. {lacks}, and {told}.")
+    reason = "nothing tells who leads" if leader < 0 else f"broker {leader}, which led last, does not hold them here"
+    return Gate(action=action, going="unknown", because=f"cannot be judged. {lacks}, and {reason}.")
 
 
 def _first(holders: Sequence[int], missing: str) -> str:

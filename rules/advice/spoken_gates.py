@@ -71,12 +71,12 @@ def _each_costs(advice: Advice, elections: Sequence[Gate]) -> Gate:
     for candidate in candidates:
         what = copied[f"elect broker {candidate.broker}"].removeprefix("copy ")
         lost.setdefault(what, []).append(candidate.broker)
-    told = " ".join(f"If {any_of('broker', sorted(own))} leads, this is lost: {what}." for what, own in lost.items())
+    costs = " ".join(f"If {any_of('broker', sorted(own))} leads, this is lost: {what}." for what, own in lost.items())
     worth = worth_of([stretch for candidate in candidates for stretch in candidate.lacks])
     who = any_of("broker", sorted(candidate.broker for candidate in candidates))
     choice = "" if advice.absent or advice.unread else f", then {_chosen(best, advice)}"
     first = f"{copied[f'elect broker {best.broker}']}{choice}"
-    return Gate(action=f"elect {who}", going="no-go", because=f"loses {worth}. {told}", first=first)
+    return Gate(action=f"elect {who}", going="no-go", because=f"loses {worth}. {costs}", first=first)
 
 
 def _chosen(best: Candidate, advice: Advice) -> str:

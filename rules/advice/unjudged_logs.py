@@ -23,8 +23,8 @@ def unseen_restarts(brokers: Sequence[int], copies: Sequence[UnreadCopy]) -> Ite
     """A restart of each broker of which nothing was judged."""
     for broker in brokers:
         because, first = _of(broker, copies)
-        told = f"cannot be judged. {because} What it {'' if _misfiled_of(broker, copies) else 'holds and '}would cut"
-        yield Gate(action=f"restart broker {broker}", going="unknown", because=f"{told} is not known.", first=first)
+        words = f"cannot be judged. {because} What it {'' if _misfiled_of(broker, copies) else 'holds and '}would cut"
+        yield Gate(action=f"restart broker {broker}", going="unknown", because=f"{words} is not known.", first=first)
 
 
 def _misfiled_of(broker: int, copies: Sequence[UnreadCopy]) -> list[UnreadCopy]:
@@ -60,27 +60,27 @@ def _of(broker: int, copies: Sequence[UnreadCopy]) -> tuple[str, str]:
 
 def _whose(misfiled: Sequence[UnreadCopy]) -> tuple[str, str]:
     """Which logs its folders hold, and which other folder seems to hold its own."""
-    told = " ".join(f"Its folder {named_paths(copy.paths)} {copy.holds}." for copy in misfiled)
+    words = " ".join(f"Its folder {named_paths(copy.paths)} {copy.holds}." for copy in misfiled)
     instead = sorted({path for copy in misfiled for path in copy.instead})
     if not instead:
-        return f"{told} Its own log was not found.", ""
+        return f"{words} Its own log was not found.", ""
     here, there = named_paths([path for copy in misfiled for path in copy.paths]), named_paths(instead)
     if any(copy.because == "perhaps another log" for copy in misfiled):
-        return f"{told} Its own log may lie in {there}.", f"see whether {here} and {there} changed places"
-    told = f"{told} Its own log seems to lie in {there}."
-    return told, f"put each log into its own folder: {here} and {there} seem to have changed places"
+        return f"{words} Its own log may lie in {there}.", f"see whether {here} and {there} changed places"
+    words = f"{words} Its own log seems to lie in {there}."
+    return words, f"put each log into its own folder: {here} and {there} seem to have changed places"
 
 
 def not_judged(brokers: Sequence[int], copies: Sequence[UnreadCopy]) -> str:
     """Who is assigned and was not judged: broker 3 is assigned, not in this dump,."""
     read = {copy.broker for copy in copies if not copy.misfiled}
     other = {copy.broker: copy.because for copy in copies if copy.misfiled and copy.broker not in read}
-    told = _assigned({*brokers} & read, "here and not read")
+    clauses = _assigned({*brokers} & read, "here and not read")
     for because in sorted({*other.values()}):
         filed = [broker for broker in brokers if other.get(broker) == because]
-        told += _assigned(filed, f"with {because} in {'its' if len(filed) == 1 else 'their'} folder here")
-    told += _assigned({*brokers} - read - {*other}, f"not {'read ' if read else ''}in this dump")
-    return capital(" and ".join(told))
+        clauses += _assigned(filed, f"with {because} in {'its' if len(filed) == 1 else 'their'} folder here")
+    clauses += _assigned({*brokers} - read - {*other}, f"not {'read ' if read else ''}in this dump")
+    return capital(" and ".join(clauses))
 
 
 def _assigned(brokers: Collection[int], how: str) -> list[str]:

@@ -16,8 +16,8 @@ from rules.history.turns import last_assignment
 from rules.loss.held_by_none import held_by_none
 from rules.loss.incurred import Loss
 from rules.loss.survivors import FADING, Survivor, copies, survivors
-from rules.loss.told_written import words
 from rules.loss.unbilled import Unbilled
+from rules.loss.written_up_to import words
 from rules.protocol.offsets import without
 from rules.protocol.versions import parse_kafka_version
 
@@ -42,13 +42,13 @@ def _on(
     whole, cuts = {replica.path for replica in replicas if not replica.unopened}, owed_cuts(seen, evidence)
     keepers = {s.broker for loss in losses if loss.matters for s in loss.survivors if s.kind in FADING}
     held = {replica.path: tuple(_held_by_others(replica, cuts, evidence)) for replica in replicas}
-    told = (_candidate(replica, cuts, held[replica.path], evidence) for replica in replicas)
+    unordered = (_candidate(replica, cuts, held[replica.path], evidence) for replica in replicas)
     assignment, leading = _assignment(evidence, replicas), _leading(evidence, replicas)
     # Whose election nothing bars comes first. Of equal ones rather one whose start destroys nothing; then who leads
     # already, then who is preferred.
     candidates = tuple(
         sorted(
-            told,
+            unordered,
             key=lambda c: (
                 c.path not in whole, c.barred, *_rank(c), c.broker in keepers, c.broker != leading,
                 not c.stopped_in_order,
@@ -90,8 +90,8 @@ def _on(
 
 def _release(evidence: PartitionEvidence, replicas: Sequence[Replica]) -> tuple[int, ...]:
     brokers = {replica.broker for replica in replicas}
-    told = (version.binary for version in evidence.versions if version.broker in brokers)
-    known = [parsed for binary in told if binary is not None and (parsed := parse_kafka_version(binary)) is not None]
+    named = (version.binary for version in evidence.versions if version.broker in brokers)
+    known = [parsed for binary in named if binary is not None and (parsed := parse_kafka_version(binary)) is not None]
     return tuple(min(known).release) if known else ()
 
 

@@ -14,10 +14,10 @@ Starts = Mapping[str, Going]
 """Of each action that restarts brokers the gravest word of any partition."""
 
 
-def starts(told: Sequence[Advice]) -> Starts:
+def starts(several: Sequence[Advice]) -> Starts:
     """What restarts come to over the partitions of one cluster."""
     found: dict[str, Going] = {}
-    for gate in (gate for advice in told for gate in advice.gates if _restarts(gate.action)):
+    for gate in (gate for advice in several for gate in advice.gates if _restarts(gate.action)):
         found[gate.action] = min(found.get(gate.action, "go"), gate.going, key=_GRAVER.index)
     return found
 

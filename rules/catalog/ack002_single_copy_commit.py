@@ -69,7 +69,7 @@ def _alone(rows: Sequence[tuple[LeaderRow, bool | None]]) -> Iterator[list[Leade
 
     Where the ISR's times are of another clock, they are an estimate: such answers are told apart from certain ones.
     """
-    for with_others, part in groupby(rows, key=lambda told: told[1] is False):
+    for with_others, part in groupby(rows, key=lambda pair: pair[1] is False):
         alone = [] if with_others else [row for row, sure in part if sure]
         for certain in (True, False):
             alike = [row for row in alone if _certain(row) == certain]
@@ -139,8 +139,8 @@ def _afterwards(cut: Cut, course: Course, answer: Moment) -> bool:
     """Whether a leader cut its log after its answer: by the epoch that it had followed, else by its own clock."""
     if cut.former_epoch is not None:
         return cut.former_epoch >= course.lead.epochs[0]
-    told = cut.moment
-    return None in (told.time, answer.time) or told.clock != answer.clock or (told.time or 0) >= (answer.time or 0)
+    m = cut.moment
+    return None in (m.time, answer.time) or m.clock != answer.clock or (m.time or 0) >= (answer.time or 0)
 
 
 def _exhibits(first: Span, last: Span) -> Iterator[Exhibit]:

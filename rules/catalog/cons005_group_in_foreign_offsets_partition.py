@@ -61,11 +61,11 @@ def group_in_foreign_offsets_partition(evidence: PartitionEvidence) -> Iterator[
     if evidence.topic != GROUPS_TOPIC:
         return
     counts = evidence.placing.counts
-    told = counts.last(GROUPS_TOPIC)
-    count = counts.least(GROUPS_TOPIC) if told is None else told.count
+    last_count = counts.last(GROUPS_TOPIC)
+    count = counts.least(GROUPS_TOPIC) if last_count is None else last_count.count
     foreign = [home for home in evidence.placing.homes if group_partition(home.group, count) != evidence.partition]
-    if foreign and told is not None:
-        yield _violation(foreign, told)
+    if foreign and last_count is not None:
+        yield _violation(foreign, last_count)
     elif foreign:
         yield Undecided(
             reason=f"groups do not fit the {count} partitions of which directories are here, and there may be more",
@@ -75,16 +75,16 @@ def group_in_foreign_offsets_partition(evidence: PartitionEvidence) -> Iterator[
         )
 
 
-def _violation(foreign: list[GroupHome], told: PartitionCount) -> Violation:
+def _violation(foreign: list[GroupHome], last_count: PartitionCount) -> Violation:
     return Violation(
         brokers=(),
-        confidence="certain" if told.told_by == "metadata" else "likely",
+        confidence="certain" if last_count.told_by == "metadata" else "likely",
         facts={
             "groups": tuple(home.group for home in foreign),
-            "homes": tuple(sorted({group_partition(home.group, told.count) for home in foreign})),
-            "count": told.count,
+            "homes": tuple(sorted({group_partition(home.group, last_count.count) for home in foreign})),
+            "count": last_count.count,
         },
-        exhibits=(*_exhibits(foreign), Exhibit(span=told.span, role="the number of partitions")),
+        exhibits=(*_exhibits(foreign), Exhibit(span=last_count.span, role="the number of partitions")),
     )
 
 

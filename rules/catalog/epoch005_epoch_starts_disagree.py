@@ -96,8 +96,8 @@ def _starts(replica: Replica) -> dict[int, int]:
     # Behind a hole the first batch of an epoch is only an upper bound of where it began.
     behind_holes = {step.after for step in replica.log.gaps}
     bounded = {run.epoch for run in replica.log.epochs if run.first in behind_holes}
-    told = (*replica.file_chain, *(entry for entry in replica.log_chain if entry.epoch not in bounded))
-    starts = {entry.epoch: entry.start_offset for entry in told}
+    entries = (*replica.file_chain, *(entry for entry in replica.log_chain if entry.epoch not in bounded))
+    starts = {entry.epoch: entry.start_offset for entry in entries}
     return {epoch: start for epoch, start in starts.items() if epoch not in clipped}
 
 

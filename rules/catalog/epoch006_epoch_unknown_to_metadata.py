@@ -67,10 +67,10 @@ def epoch_unknown_to_metadata(evidence: PartitionEvidence) -> Iterator[Violation
         )
 
 
-def _same_topic(replica: Replica, given: list[PartitionState], told: frozenset[str]) -> bool:
+def _same_topic(replica: Replica, given: list[PartitionState], told_ids: frozenset[str]) -> bool:
     """Of a topic that was created again, a directory without an id may be of either life."""
     ids = {m.topic_id for m in given}
-    return (replica.topic_id is None and len(told) < 2) or replica.topic_id in ids or ids == {None}
+    return (replica.topic_id is None and len(told_ids) < 2) or replica.topic_id in ids or ids == {None}
 
 
 def _unknown(replica: Replica, known: frozenset[int], given: list[PartitionState]) -> Iterator[Violation]:

@@ -62,20 +62,21 @@ def epoch_gap(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
 
 def _fate(evidence: PartitionEvidence, missing: tuple[int, ...], held: int) -> str:
     """What became of their records, as far as answers to producers or their leaders' log ends tell that there were any."""
-    told: dict[int, int | None] = {}
+    brokers: dict[int, int | None] = {}
     for m in evidence.moments:
         opening = evidence.openings.get(-1 if m.term is None else m.term)
         if m.kind != "produced" or m.error != 0 or m.acks == 0 or opening is None or opening.clock != m.clock:
             continue
         if opening.epoch in missing and (m.offset or 0) >= (opening.offset or 0):
-            told.setdefault(opening.epoch, opening.broker)
+            brokers.setdefault(opening.epoch, opening.broker)
     ends = {epoch: evidence.epoch_ends[epoch].offset for epoch in missing if epoch in evidence.epoch_ends}
-    if not told and max(ends.values(), default=0) > held:
+    if not brokers and max(ends.values(), default=0) > held:
         epoch = max(ends, key=lambda each: ends[each])
         return f". The log of epoch {epoch}'s leader had reached {ends[epoch]}, and no replica at hand continues it"
-    if not told:
+    if not brokers:
         return _if_nobody_wrote(missing, evidence.chronicle.led_by_nobody)
-    acknowledged = " and ".join(f"broker {broker} acknowledged records of epoch {epoch}" for epoch, broker in told.items())
+    leads = (f"broker {broker} acknowledged records of epoch {epoch}" for epoch, broker in brokers.items())
+    acknowledged = " and ".join(leads)
     return f". {capital(acknowledged)}, and no replica at hand holds them"
 
 

@@ -53,9 +53,9 @@ def two_leaders_in_one_epoch(evidence: PartitionEvidence) -> Iterator[Violation 
     answers: dict[int, dict[int, Moment]] = {}
     unsure: set[int] = set()
     for moment in evidence.moments:
-        for found, told in ((_claim(moment), claims), (_answer(moment), answers)):
+        for found, by_epoch in ((_claim(moment), claims), (_answer(moment), answers)):
             if found is not None:
-                told.setdefault(found[0], {}).setdefault(found[1], moment)
+                by_epoch.setdefault(found[0], {}).setdefault(found[1], moment)
     for epoch in sorted(claims.keys() | answers.keys()):
         leaders = tuple(sorted(claims.get(epoch, {})))
         answering = tuple(sorted(answers.get(epoch, {}).keys() - set(leaders)))
@@ -86,7 +86,7 @@ def _printed_without_epoch(
     moments: Iterable[Moment], claims: Mapping[int, Mapping[int, Moment]]
 ) -> Iterator[Undecided]:
     """Leaders whom a tool printed and who led in no epoch that anything tells."""
-    known = {broker for told in claims.values() for broker in told}
+    known = {broker for of_epoch in claims.values() for broker in of_epoch}
     printed = [m for m in moments if m.kind == "described" and m.epoch is None and m.leader is not None and m.leader >= 0]
     strange = {m.leader: m for m in printed if known and m.leader not in known}
     for leader, moment in sorted(strange.items()):

@@ -64,17 +64,17 @@ def assignment_contradicts_assignor(evidence: PartitionEvidence) -> Iterator[Vio
     member t has t 2 3 4
     """
     racks = racks_told(evidence.settings)
-    for told in evidence.placing.assignments:
-        for said in contradictions(told, evidence.placing.counts, racks):
+    for group in evidence.placing.assignments:
+        for said in contradictions(group, evidence.placing.counts, racks):
             if isinstance(said, Unjudged):
                 yield Undecided(
-                    reason=f"group {told.group}: {said.reason}",
+                    reason=f"group {group.group}: {said.reason}",
                     missing=said.missing,
                     blocking=False,
-                    exhibits=(Exhibit(span=told.span, role=f"generation {told.generation} of group {told.group}"),),
+                    exhibits=(Exhibit(span=group.span, role=f"generation {group.generation} of group {group.group}"),),
                 )
             else:
-                yield _violation(told.group, told.generation, said)
+                yield _violation(group.group, group.generation, said)
 
 
 def _violation(group: str, generation: int, said: Contradiction) -> Violation:

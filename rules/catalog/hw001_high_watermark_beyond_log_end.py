@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from parsers.tables import BatchHeader, OffsetCheckpoint
 from rules.evidence import OffsetClaim, PartitionEvidence, Replica, same_topic
 from rules.finding import Exhibit, Severity, Undecided, Violation
-from rules.loss.told_written import left_by_a_cut, stopped_in_order, wrong_alone
+from rules.loss.written_up_to import left_by_a_cut, stopped_in_order, wrong_alone
 from rules.rule import rule
 
 

@@ -135,8 +135,8 @@ def _kept_older(evidence: PartitionEvidence) -> Iterator[Violation]:
 
 def _printed_beyond(evidence: PartitionEvidence) -> Iterator[Undecided]:
     """A log end that `kafka-consumer-groups` printed and no log reaches: it was a high watermark, nobody knows when."""
-    told = [commit for commit in evidence.group_offsets if commit.end_offset is not None and commit.told_by != "log"]
-    furthest = max(told, key=lambda commit: commit.end_offset or 0, default=None)
+    commits = [commit for commit in evidence.group_offsets if commit.end_offset is not None and commit.told_by != "log"]
+    furthest = max(commits, key=lambda commit: commit.end_offset or 0, default=None)
     ends = [replica.log_end_offset for replica in evidence.current]
     whole = ends and all(replica.end_known for replica in evidence.current)
     if furthest is not None and whole and (furthest.end_offset or 0) > max(ends):

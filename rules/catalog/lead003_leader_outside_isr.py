@@ -44,15 +44,15 @@ def leader_outside_isr(evidence: PartitionEvidence) -> Iterator[Violation | Unde
     t1 leader 1 epoch 0 isr 1,2
     t2 leader 1 epoch 1 isr 2
     """
-    told: set[int | None] = set()
+    epochs: set[int | None] = set()
     states = (moment for moment in evidence.moments if isinstance(moment, Role))
     for moment in states:
         leader = _leader(moment)
         if leader is None or leader < 0 or moment.doubtful:
             continue
-        if moment.isr is None or leader in moment.isr or moment.epoch in told:
+        if moment.isr is None or leader in moment.isr or moment.epoch in epochs:
             continue
-        told.add(moment.epoch)
+        epochs.add(moment.epoch)
         printed = moment.kind == "described"
         yield Violation(
             brokers=(leader,),

@@ -60,18 +60,18 @@ def deposed_leader_kept_writing(evidence: PartitionEvidence) -> Iterator[Violati
         reason = "leader epochs begin again, so whoever led before may have led another life of the topic"
         yield Undecided(reason=reason, missing="topic ids in the logs", blocking=False)
         return
-    told: set[int] = set()
+    brokers: set[int] = set()
     runs = {run.epoch for replica in evidence.current for run in replica.log.epochs}
     leaders = evidence.chronicle.leaders
     untold = last_untold(evidence.moments, leaders, max(leaders.keys() | runs | {-1}))
     for deposed in evidence.chronicle.deposed:
         found = _written_as_follower(evidence.chronicle, untold, deposed) or _stands_in_a_log(evidence, deposed)
-        if found is not None and deposed.broker not in told:
-            told.add(deposed.broker)
+        if found is not None and deposed.broker not in brokers:
+            brokers.add(deposed.broker)
             yield found
     for late in answered_after(evidence.moments, evidence.chronicle.opened, evidence.clocks, untold):
-        if late.broker not in told:
-            told.add(late.broker)
+        if late.broker not in brokers:
+            brokers.add(late.broker)
             yield _acknowledged_late(late)
 
 

@@ -74,10 +74,10 @@ def elected_not_expected(evidence: PartitionEvidence) -> Iterator[Violation | Un
 
 def _expected(before: PartitionState, after: PartitionState) -> int | None:
     """Whom the order of the assignment calls for; null where something else may lawfully decide, or nobody is elected."""
-    told = after.replicas is not None and before.replicas == after.replicas
+    unchanged = after.replicas is not None and before.replicas == after.replicas
     follows = before.partition_epoch is not None and after.partition_epoch == before.partition_epoch + 1
     elects = after.leader is not None and after.leader >= 0 and after.leader != before.leader
-    if not (told and follows and elects) or after.unclean or before.isr is None or after.leader not in before.isr:
+    if not (unchanged and follows and elects) or after.unclean or before.isr is None or after.leader not in before.isr:
         return None
     stayed = set(before.isr) & set(after.isr or ())
     return next((broker for broker in after.replicas or () if broker in stayed), None)

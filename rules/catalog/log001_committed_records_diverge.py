@@ -63,8 +63,8 @@ def _is_the_only_one(evidence: PartitionEvidence) -> bool:
     """Whether the partition is told to have no other replica: by the newest assignment, and by every tool's output."""
     only = (evidence.current[0].broker,)
     described = [m.replicas for m in evidence.moments if m.kind == "described" and m.replicas]
-    told = evidence.assignment == only and all(replicas == only for replicas in described)
-    return told and evidence.topic != METADATA_TOPIC
+    assigned = evidence.assignment == only and all(replicas == only for replicas in described)
+    return assigned and evidence.topic != METADATA_TOPIC
 
 
 def _open_points(evidence: PartitionEvidence) -> Iterator[Undecided]:
@@ -99,17 +99,17 @@ def _by_range(evidence: PartitionEvidence) -> dict[tuple[int, int], list[Differe
 
 
 def _violation(evidence: PartitionEvidence, start: int, end: int, found: list[Difference]) -> Violation:
-    told = evidence.sides(start, end, found)
+    sides = evidence.sides(start, end, found)
     verified = all(difference.verified for difference in found)
     return Violation(
-        brokers=told.brokers,
+        brokers=sides.brokers,
         start_offset=start,
         end_offset=end,
         confidence="certain" if verified else "likely",
         facts={
-            "judgement": told.because,
-            "deviating": told.deviating,
-            "with_leader": told.with_leader,
+            "judgement": sides.because,
+            "deviating": sides.deviating,
+            "with_leader": sides.with_leader,
             "epochs": tuple(sorted({epoch for d in found for epoch in (*d.left_epochs, *d.right_epochs)})),
             "high_watermarks": tuple(sorted({mark for d in found for mark in d.high_watermarks})),
             "exact": all(d.exact for d in found),

@@ -49,7 +49,7 @@ def same_epoch_different_records(evidence: PartitionEvidence) -> Iterator[Violat
     """
     for difference in evidence.differences:
         if difference.same_epoch:
-            told = evidence.sides(difference.start_offset, difference.end_offset, [difference])
+            sides = evidence.sides(difference.start_offset, difference.end_offset, [difference])
             yield Violation(
                 brokers=(difference.left.broker, difference.right.broker),
                 start_offset=difference.start_offset,
@@ -60,9 +60,9 @@ def same_epoch_different_records(evidence: PartitionEvidence) -> Iterator[Violat
                     "right": difference.right.broker,
                     "epochs": difference.left_epochs,
                     "exact": difference.exact,
-                    "deviating": told.deviating,
-                    "with_leader": told.with_leader,
-                    "judgement": told.because,
+                    "deviating": sides.deviating,
+                    "with_leader": sides.with_leader,
+                    "judgement": sides.because,
                 },
                 exhibits=tuple(
                     Exhibit(span=span, role=f"broker {broker}'s first differing batch")

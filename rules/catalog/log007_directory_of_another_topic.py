@@ -116,11 +116,11 @@ def _shown(each: Exchanged) -> str:
         return f"Each of the two folders ends where broker {each.broker} told that the other one's log does"
     if not each.both_ways:
         return f"{_begins(each)}. It does not end where broker {each.broker} told that this partition does"
-    told = {
+    ways = {
         "its ends": f"{own} told the ends of both logs the other way round",
         "the others' ends": f"What {numbered('broker', each.holders)} told of where both logs end fits their folders",
     }
-    return f"{_begins(each)}. {told.get(each.told_by, 'A broker that has one of the two partitions agrees with those')}"
+    return f"{_begins(each)}. {ways.get(each.told_by, 'A broker that has one of the two partitions agrees with those')}"
 
 
 def _begins(each: Exchanged) -> str:

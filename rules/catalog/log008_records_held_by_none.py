@@ -19,7 +19,7 @@ from parsers.tables import (
 from rules.evidence import PartitionEvidence
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, capital
 from rules.loss.held_by_none import HeldByNone, ends_of_a_live_copy, held_by_none, own_logs
-from rules.loss.told_written import Word
+from rules.loss.written_up_to import Word
 from rules.rule import rule
 
 SHOWN = 8
@@ -95,7 +95,7 @@ def _question(asked: Sequence[HeldByNone], brokers: tuple[int, ...]) -> Undecide
         brokers=brokers,
         start_offset=first.start_offset,
         end_offset=first.end_offset,
-        exhibits=tuple(_exhibits(first.told)),
+        exhibits=tuple(_exhibits(first.claims)),
     )
 
 
@@ -112,9 +112,9 @@ def _violation(found: HeldByNone, brokers: tuple[int, ...]) -> Violation:
             "because": found.because,
             "committed_end": found.committed_end,
         },
-        exhibits=tuple(_exhibits(found.told)),
+        exhibits=tuple(_exhibits(found.claims)),
     )
 
 
-def _exhibits(told: Sequence[Word]) -> Iterator[Exhibit]:
-    yield from (Exhibit(span=word.span, role=f"what tells that they were {word.worth}") for word in told[:SHOWN])
+def _exhibits(words: Sequence[Word]) -> Iterator[Exhibit]:
+    yield from (Exhibit(span=word.span, role=f"what tells that they were {word.worth}") for word in words[:SHOWN])

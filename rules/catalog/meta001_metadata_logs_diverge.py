@@ -115,16 +115,16 @@ def _snapshot(evidence: PartitionEvidence, seen: SnapshotSeen) -> Iterator[Viola
     known = committed_by(evidence.metadata_snapshots, seen.log_broker)
     surely = seen.log_broker == seen.broker or known >= seen.end_offset
     if seen.standing == "torn":
-        yield _told(seen, "cannot be read whole", Severity.MEDIUM)
+        yield _flaw(seen, "cannot be read whole", Severity.MEDIUM)
     elif other_epoch and surely:
-        yield _told(seen, f"is of epoch {seen.epoch}, but the log's last record before it is of epoch {seen.log_epoch}")
+        yield _flaw(seen, f"is of epoch {seen.epoch}, but the log's last record before it is of epoch {seen.log_epoch}")
     elif other_epoch:
         yield _open(seen)
     elif seen.standing == "differs":
-        yield _told(seen, f"does not say what node {seen.log_broker}'s log says before it; {seen.words}")
+        yield _flaw(seen, f"does not say what node {seen.log_broker}'s log says before it; {seen.words}")
 
 
-def _told(seen: SnapshotSeen, what: str, severity: Severity = Severity.CRITICAL) -> Violation:
+def _flaw(seen: SnapshotSeen, what: str, severity: Severity = Severity.CRITICAL) -> Violation:
     return Violation(
         brokers=(seen.broker,),
         end_offset=seen.end_offset,

@@ -58,8 +58,8 @@ def recovery_quorum_too_small(evidence: PartitionEvidence) -> Iterator[Violation
     t1 leader 1 epoch 0 isr 1,2 of 1,2
     t2 leader -1 epoch 1 isr of 1,2 elr none known 1
     """
-    told = [state for state in evidence.chronicle.states if state.kind == "leadership"]
-    last = told[-1] if told else None
+    states = [state for state in evidence.chronicle.states if state.kind == "leadership"]
+    last = states[-1] if states else None
     if last is None or last.isr != () or last.elr != () or last.doubtful:
         return
     known = last.last_known_elr or ()

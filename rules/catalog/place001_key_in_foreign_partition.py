@@ -96,7 +96,7 @@ def _said(written: WrittenKeys, steps: Sequence[PartitionCount], enough: int) ->
         return _open(written, "no known partitioner places its keys where they lie", missing)
     if not written.by_one:
         return _open(written, f"{written.words_of_several}; which of these producers wrote them is not known", _CHOOSING)
-    return _told(written, written.best, steps, written.words(steps), f"{written.producer} {written.counts}")
+    return _judged(written, written.best, steps, written.words(steps), f"{written.producer} {written.counts}")
 
 
 def _step(replaced: Replaced, steps: Sequence[PartitionCount]) -> Violation | Undecided:
@@ -105,7 +105,7 @@ def _step(replaced: Replaced, steps: Sequence[PartitionCount]) -> Violation | Un
     if not (former.by_one and later.by_one):
         return _open(former, f"and of {later.who} some of the same keys lie in different partitions", _CHOOSING)
     subject = f"{later.producer} {later.counts} {later.best.partitioner} behind {former.best.partitioner}"
-    return _told(later, replaced.by_the_former, steps, replaced.words(steps), subject)
+    return _judged(later, replaced.by_the_former, steps, replaced.words(steps), subject)
 
 
 def _of_no_keys(unkeyed: Sequence[Unkeyed]) -> Iterator[Undecided]:
@@ -122,7 +122,7 @@ def _open(written: WrittenKeys, reason: str, missing: str) -> Undecided:
     return Undecided(reason=f"of {written.who} {reason}", missing=missing, blocking=False)
 
 
-def _told(
+def _judged(
     written: WrittenKeys, by: PlacedBy, steps: Sequence[PartitionCount], says: str, subject: str
 ) -> Violation | Undecided:
     """Keys that do not lie where a partitioner places them."""

@@ -51,16 +51,16 @@ def replicas_or_leaders_unbalanced(evidence: TopicEvidence) -> Iterator[Violatio
     broker 2* 00|
     t0 leader 2 epoch 0 isr 1,2 of 1,2
     """
-    told = [share for share in evidence.shares if share.replicas]
-    moved = [share for share in told if _led_elsewhere(share)]
-    crowded = [share for share in told if _on_few_racks(share, evidence.racks)]
+    placed = [share for share in evidence.shares if share.replicas]
+    moved = [share for share in placed if _led_elsewhere(share)]
+    crowded = [share for share in placed if _on_few_racks(share, evidence.racks)]
     shown = sorted({share.partition: share for share in (*moved, *crowded)}.values(), key=lambda s: s.partition)
     if shown:
         yield Violation(
             brokers=tuple(sorted({s.leader for s in moved if s.leader is not None})),
             facts={
-                "which": ". ".join(_which(told, moved, crowded)),
-                "told": len(told),
+                "which": ". ".join(_which(placed, moved, crowded)),
+                "told": len(placed),
                 "moved": len(moved),
                 "led_elsewhere": tuple(share.partition for share in moved),
                 "crowded": len(crowded),
@@ -75,12 +75,13 @@ def replicas_or_leaders_unbalanced(evidence: TopicEvidence) -> Iterator[Violatio
 
 
 def _which(
-    told: Sequence[PartitionShare], moved: Sequence[PartitionShare], crowded: Sequence[PartitionShare]
+    placed: Sequence[PartitionShare], moved: Sequence[PartitionShare], crowded: Sequence[PartitionShare]
 ) -> Iterator[str]:
     """The partitions of either kind, where there are some."""
     if moved:
         unled = numbered("partition", [share.partition for share in moved])
-        yield f"The preferred replica of {unled} is in sync and does not lead ({len(moved)} of {len(told)} partitions)"
+        many = f"{len(moved)} of {len(placed)} partitions"
+        yield f"The preferred replica of {unled} is in sync and does not lead ({many})"
     if crowded:
         close = numbered("partition", [share.partition for share in crowded])
         yield f"The replicas of {close} lie on fewer racks than they could"

@@ -60,9 +60,9 @@ def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violati
             yield _violation(cut, cut.committed_end)
     for inferred in evidence.inferred_cuts:
         yield _untold(inferred) if inferred.high_watermark is None else _inferred(inferred, inferred.high_watermark)
-    told = {cut.broker for cut in evidence.chronicle.cuts} | {cut.broker for cut in evidence.inferred_cuts}
+    brokers = {cut.broker for cut in evidence.chronicle.cuts} | {cut.broker for cut in evidence.inferred_cuts}
     for replica in evidence.current:
-        if replica.snapshot_beyond is not None and replica.broker not in told:
+        if replica.snapshot_beyond is not None and replica.broker not in brokers:
             yield _once_longer(replica, replica.snapshot_beyond, evidence.copied)
 
 

@@ -117,11 +117,11 @@ def _violation(
 def _weigh(cut: Cut | None, claim: EpochClaim | None, peer: Replica | None) -> tuple[str, Confidence]:
     if cut is not None:
         return f"its log tells of the cut to {cut.offset}", "certain"
-    told = (
+    words = (
         ""
         if claim is None
         else f"its epoch file has epoch {claim.epoch} at {claim.start_offset}, of which no batch is left"
     )
     if peer is None:
-        return told, "likely"
-    return f"{told}; broker {peer.broker} never knew it and answers with the start of a newer epoch", "certain"
+        return words, "likely"
+    return f"{words}; broker {peer.broker} never knew it and answers with the start of a newer epoch", "certain"

@@ -41,10 +41,10 @@ def precedences(moments: Sequence[Moment]) -> Iterator[Precedence]:
         return
     # How long a clock stood still when it was set back is not told: its times since are of no other clock.
     set_back = {moment.clock for moment in moments if moment.set_back != 0}
-    told = [m for m in moments if m.time is not None and m.clock not in set_back]
+    dated = [m for m in moments if m.time is not None and m.clock not in set_back]
     decided = _Decided(m for m in moments if is_metadata(m) and m.clock not in set_back)
-    first = _first_roles(told, decided)
-    sure = [m for m in told if not m.doubtful]
+    first = _first_roles(dated, decided)
+    sure = [m for m in dated if not m.doubtful]
     for found in (decided.before(sure), decided.behind(sure), decided.joined(first), _asked(sure, first)):
         yield from (each for each in found if each.cause != each.effect)
     yield from (each for each in _answered(sure, first) if each.cause != each.effect)
@@ -73,9 +73,9 @@ class _Decided:
         of_it = opening is not None and opening.partition_epoch == line.partition_epoch
         return of_it and opening is not None and line.broker in (opening.isr or ())
 
-    def before(self, told: Iterable[Moment]) -> Iterator[Precedence]:
+    def before(self, moments: Iterable[Moment]) -> Iterator[Precedence]:
         """A state is recorded before a broker tells that it knows it, or its epoch."""
-        for m in told:
+        for m in moments:
             if m.clock.startswith(BROKERS) and isinstance(m, Role) and (gives_role(m) or m.kind == "isr"):
                 record = self._of(m.epoch, m.partition_epoch)
                 arrived = m.arrived if isinstance(m, PartitionState) and m.kind == "leadership" else None
@@ -88,10 +88,10 @@ class _Decided:
         known = record is not None and epoch in (None, record.epoch)
         return record if known or epoch is None else self.opening.get(epoch)
 
-    def behind(self, told: Iterable[Moment]) -> Iterator[Precedence]:
+    def behind(self, moments: Iterable[Moment]) -> Iterator[Precedence]:
         """A leader knows the state before, and makes its proposal, before the ISR that it proposed is recorded."""
         known: dict[str, list[Role]] = {}
-        for m in ordered(m for m in told if isinstance(m, Role) and m.clock.startswith(BROKERS)):
+        for m in ordered(m for m in moments if isinstance(m, Role) and m.clock.startswith(BROKERS)):
             if not isinstance(m, Role) or not (_learnt(m) or m.kind in ("isr-shrinking", "leader-starts")):
                 continue
             own = known.setdefault(m.clock, [])
@@ -135,7 +135,7 @@ def _proposing(own: Sequence[Role], record: PartitionState) -> Iterator[Role]:
             yield role
 
 
-def _first_roles(told: Iterable[Moment], decided: _Decided) -> First:
+def _first_roles(moments: Iterable[Moment], decided: _Decided) -> First:
     """The lines in which brokers took roles that they had surely not taken before: a restart takes a role again.
 
     The line tells the older epoch in which its broker was until then. Or the line's file shows an older role before it:
@@ -143,7 +143,7 @@ def _first_roles(told: Iterable[Moment], decided: _Decided) -> First:
     began: it takes its role of that state once, since a restart makes another state.
     """
     logs: dict[tuple[str, str], list[RoleTaken]] = {}
-    for m in told:
+    for m in moments:
         if isinstance(m, RoleTaken):
             logs.setdefault((m.clock, log_of(m.span.source)), []).append(m)
     found: dict[tuple[str, int], RoleTaken] = {}
@@ -166,10 +166,10 @@ def _follows_an_older(line: RoleTaken, before: RoleTaken | None) -> bool:
     return before is not None and before.span.source == line.span.source and (before.epoch or 0) < (line.epoch or 0)
 
 
-def _asked(told: Iterable[Moment], first: First) -> Iterator[Precedence]:
+def _asked(moments: Iterable[Moment], first: First) -> Iterator[Precedence]:
     """A follower takes its role before it fetches, or asks where an epoch ended, by the name of the role's epoch."""
     seen: dict[tuple[str, str, int], tuple[int, Moment]] = {}
-    for m in told:
+    for m in moments:
         if not isinstance(m, Fetched | Inquiry) or m.broker is None or m.epoch is None or m.time is None:
             continue
         came = m.arrived if isinstance(m, Fetched) and m.arrived is not None else m.time
@@ -182,10 +182,10 @@ def _asked(told: Iterable[Moment], first: First) -> Iterator[Precedence]:
             yield _precedes(role, asked, came)
 
 
-def _answered(told: Sequence[Moment], first: First) -> Iterator[Precedence]:
+def _answered(moments: Sequence[Moment], first: First) -> Iterator[Precedence]:
     """A leader takes its role before it answers a follower that asks by the name of the role's epoch."""
-    named = {(m.broker, m.epoch) for m in told if isinstance(m, Fetched | Inquiry)}
-    for m in told:
+    named = {(m.broker, m.epoch) for m in moments if isinstance(m, Fetched | Inquiry)}
+    for m in moments:
         if isinstance(m, LogCut) and m.kind in ANSWERED and m.leader is not None and m.term is not None:
             role = first.get((f"{BROKERS}{m.leader}", m.term))
             if role is not None and role.kind == "leader-starts" and (m.broker, m.term) in named:

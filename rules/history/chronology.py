@@ -71,11 +71,11 @@ def _decisions(moments: Iterable[Moment], time: Clock) -> dict[int, int]:
             roles[moment.epoch] = min(at, roles.get(moment.epoch, at))
         elif _rank(moment) == DECIDES:
             deciding.setdefault(moment.epoch, []).append((at, moment))
-    told: dict[int, int] = {}
+    instants: dict[int, int] = {}
     for epoch, decisions in deciding.items():
         first = min(at for at, _ in decisions)
-        told |= {id(m): min(at, roles.get(epoch, at)) for at, m in decisions if at == first or m.kind in CALLED}
-    return told
+        instants |= {id(m): min(at, roles.get(epoch, at)) for at, m in decisions if at == first or m.kind in CALLED}
+    return instants
 
 
 def _rank(moment: Moment) -> int:

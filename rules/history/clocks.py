@@ -222,8 +222,8 @@ def _widest(name: str, clocks: AbstractSet[str], known: Mapping[Pair, int]) -> d
 def _clocks(most: Mapping[Pair, int], bounds: Mapping[str, int], contradicted: AbstractSet[str]) -> Clocks:
     """The controllers' record is the reference, or whichever clock shares most with others."""
     reference = "controller" if "controller" in bounds else max(sorted(bounds), key=lambda c: bounds[c], default="")
-    told = MappingProxyType(most), MappingProxyType(bounds), frozenset(contradicted)
-    return Clocks(reference=reference, most=told[0], bounds=told[1], contradicted=told[2])
+    frozen = MappingProxyType(most), MappingProxyType(bounds), frozenset(contradicted)
+    return Clocks(reference=reference, most=frozen[0], bounds=frozen[1], contradicted=frozen[2])
 
 
 def _shortest(direct: Mapping[Pair, int]) -> dict[Pair, int]:

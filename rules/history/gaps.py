@@ -22,13 +22,13 @@ class TraceGap:
     end: int
     since: int | None = None
     """When the last line of a log that ends too early was written, on its broker's clock."""
-    told: Span | None = None
+    told_by: Span | None = None
     """Who tells that it ends too early; null where lines are missing amid the log."""
 
 
 def ends_unseen(gaps: Iterable[TraceGap], broker: int, until: int | None) -> bool:
     """Whether a broker gave answers, up to when it took another role, that its log no longer tells."""
-    own = (gap for gap in gaps if gap.broker == broker and gap.told is not None)
+    own = (gap for gap in gaps if gap.broker == broker and gap.told_by is not None)
     return any(until is None or gap.since is None or until > gap.since for gap in own)
 
 

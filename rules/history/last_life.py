@@ -66,16 +66,16 @@ def _dated(moments: Iterable[Moment]) -> list[Moment]:
 
 def _since_made(moments: Iterable[Moment]) -> list[Moment]:
     """What each clock tells since the log was made or a role taken, behind the log's deletion where it tells of one."""
-    told: dict[str, list[Moment]] = {}
+    by_clock: dict[str, list[Moment]] = {}
     gone: set[str] = set()
     for moment in moments:
         if moment.kind == "log-deleted":
-            told.pop(moment.clock, None)
+            by_clock.pop(moment.clock, None)
             gone.add(moment.clock)
         elif moment.clock not in gone or moment.kind in ("log-created", *ROLE_KINDS):
             gone.discard(moment.clock)
-            told.setdefault(moment.clock, []).append(moment)
-    return [moment for clock in told.values() for moment in clock]
+            by_clock.setdefault(moment.clock, []).append(moment)
+    return [moment for clock in by_clock.values() for moment in clock]
 
 
 def _taking_part(moments: Iterable[Moment]) -> frozenset[int]:

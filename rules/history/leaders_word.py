@@ -38,16 +38,16 @@ def watermark_told(before: Sequence[Moment], term: int) -> int:
     return max((_committed(end, moment) for end, moment in told_as_leader(before, term)), default=0)
 
 
-def _committed(end: int, told: Moment) -> int:
+def _committed(end: int, moment: Moment) -> int:
     """An answer for all replicas waits until the high watermark has passed what it answers."""
-    if told.kind in _LED or (told.kind == "produced" and told.acks == -1):
+    if moment.kind in _LED or (moment.kind == "produced" and moment.acks == -1):
         return end
-    return (told.high_watermark or 0) if told.kind == "leader-starts" else 0
+    return (moment.high_watermark or 0) if moment.kind == "leader-starts" else 0
 
 
-def in_words(told: Moment, held: int) -> str:
+def in_words(moment: Moment, held: int) -> str:
     """What the leader told, as its broker's doing."""
-    if told.kind == "leader-starts":
-        return f"began to lead epoch {told.epoch} from offset {held}"
-    named = f"acknowledged offset {held - 1}" if told.kind == "produced" else f"told high watermark {held}"
-    return f"{named} as the leader of epoch {told.term}"
+    if moment.kind == "leader-starts":
+        return f"began to lead epoch {moment.epoch} from offset {held}"
+    named = f"acknowledged offset {held - 1}" if moment.kind == "produced" else f"told high watermark {held}"
+    return f"{named} as the leader of epoch {moment.term}"

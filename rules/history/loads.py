@@ -29,8 +29,8 @@ def of_one_folder(moments: Sequence[Moment], several: Iterable[int]) -> list[Mom
             first = replace(loads[0], end_offset=None, log_start_offset=None) if len(ends) > 1 else loads[0]
             changed |= {id(m): None for m in start if m.kind in ("log-loaded", "producer-state-saved")}
             changed[id(loads[0])] = first
-    told = (changed.get(id(moment), moment) for moment in moments)
-    return [moment for moment in told if moment is not None]
+    kept = (changed.get(id(moment), moment) for moment in moments)
+    return [moment for moment in kept if moment is not None]
 
 
 def _starts(moments: Iterable[Moment]) -> Iterator[list[LogEvent]]:

@@ -82,10 +82,10 @@ def cuts(moments: Sequence[Moment], not_made: AbstractSet[int] = frozenset()) ->
             former = None if moment.clock not in role and (former or 0) > 0 else former
             role[moment.clock] = moment if former == moment.term else replace(moment, term=former)
             started.discard(moment.clock)
-        told = log_end(moment)
-        end[moment.clock] = told if told is not None else end.get(moment.clock)
-        if told is not None and moment.broker in not_made:
-            earlier.setdefault(moment.clock, told)
+        ended_at = log_end(moment)
+        end[moment.clock] = ended_at if ended_at is not None else end.get(moment.clock)
+        if ended_at is not None and moment.broker in not_made:
+            earlier.setdefault(moment.clock, ended_at)
         if moment.kind == "log-loaded":
             known.pop(moment.clock, None)
             started.add(moment.clock)

@@ -54,15 +54,15 @@ def milestones(
     shown = [moment for moment in moments if id(moment) not in idle]
     telling = [moment for moment in shown if moment.kind in PLACED_BY_EPOCH or _words(moment) is not None]
     placed = in_order(telling, time) if by_epoch else sorted(telling, key=lambda moment: time(moment) or 0)
-    told = [m for moment in placed if (m := _milestone(moment, time(moment))) is not None]
-    return tuple(sorted(_without_repeats(told), key=lambda milestone: milestone.reference_time is None))
+    steps = [m for moment in placed if (m := _milestone(moment, time(moment))) is not None]
+    return tuple(sorted(_without_repeats(steps), key=lambda milestone: milestone.reference_time is None))
 
 
-def _without_repeats(told: Sequence[Milestone]) -> Iterator[Milestone]:
+def _without_repeats(steps: Sequence[Milestone]) -> Iterator[Milestone]:
     """Each once: a log that is loaded anew is another event, an election that names its epoch the same one again."""
     seen: set[tuple[str, str, int | None]] = set()
-    called = {milestone.text.partition(" for epoch ")[0] for milestone in told if " for epoch " in milestone.text}
-    for milestone in told:
+    called = {milestone.text.partition(" for epoch ")[0] for milestone in steps if " for epoch " in milestone.text}
+    for milestone in steps:
         loaded = milestone.time if _LOADED in milestone.text else None
         key = milestone.clock, milestone.text, loaded
         if key not in seen and milestone.text not in called:

@@ -50,14 +50,14 @@ _TELL_NO_WATERMARK: Final = (Produced, Inquiry, Notice)
 
 def ordered(moments: Iterable[Moment]) -> tuple[Moment, ...]:
     """By clock, then time, then place in the file: the order in which each witness wrote."""
-    told = tuple(moments)
-    files = FileOrder((moment.span.source, moment.time) for moment in told)
+    statements = tuple(moments)
+    files = FileOrder((moment.span.source, moment.time) for moment in statements)
 
     def written(moment: Moment) -> tuple[str, int, Place, int]:
         time = -1 if moment.time is None else moment.time
         return moment.clock, time, files.place(moment.span.source), moment.span.start
 
-    return tuple(sorted(told, key=written))
+    return tuple(sorted(statements, key=written))
 
 
 def gives_role(moment: Moment) -> TypeGuard[Role]:
@@ -72,10 +72,10 @@ def leads(role: Moment) -> bool:
     return role.kind == "leader-starts" or (role.leader is not None and role.leader == role.witness)
 
 
-def falls(told: Iterable[tuple[Hashable, int]]) -> bool:
+def falls(numbers: Iterable[tuple[Hashable, int]]) -> bool:
     """Whether any of some numbers, each told over and over under its key, falls."""
     newest: dict[Hashable, int] = {}
-    for key, number in told:
+    for key, number in numbers:
         if number < newest.get(key, number):
             return True
         newest[key] = number
@@ -84,8 +84,8 @@ def falls(told: Iterable[tuple[Hashable, int]]) -> bool:
 
 def is_metadata(moment: Moment) -> TypeGuard[PartitionState]:
     """Whether it is the controllers' record of a state: no order to a broker, no one controller's log, no znode."""
-    told = moment.kind == "leadership" and moment.witness is None
-    return told and moment.clock != ZOOKEEPER_CLOCK and not moment.clock.startswith(ONE_CONTROLLER)
+    recorded = moment.kind == "leadership" and moment.witness is None
+    return recorded and moment.clock != ZOOKEEPER_CLOCK and not moment.clock.startswith(ONE_CONTROLLER)
 
 
 def in_sync(moment: Moment) -> tuple[int, ...]:

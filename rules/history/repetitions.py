@@ -19,7 +19,7 @@ Values = Callable[[Moment], tuple[object, ...]]
 def _values(*names: str) -> Mapping[type, Values]:
     """What takes these values of a statement of each class, as far as it has them."""
     own = {each: [name for name in names if name in each.__struct_fields__] for each in KINDS.values()}
-    return {each: cast("Values", attrgetter(*told)) for each, told in own.items()}
+    return {each: cast("Values", attrgetter(*fields)) for each, fields in own.items()}
 
 
 _ASKING: Final = _values("kind", "witness", "broker", "client_id", "session")
@@ -50,9 +50,9 @@ def collapse(moments: Iterable[Moment]) -> Iterator[Moment]:
             run.add(moment)
             continue
         if run is not None:
-            yield run.told() if isinstance(run, _Run) else run
+            yield run.as_one() if isinstance(run, _Run) else run
         held[key] = _Run(moment) if isinstance(moment, Fetched) or moment.kind == "leader-told" else moment
-    yield from (run.told() if isinstance(run, _Run) else run for run in held.values())
+    yield from (run.as_one() if isinstance(run, _Run) else run for run in held.values())
 
 
 class _Run:
@@ -83,7 +83,7 @@ class _Run:
         self._left_out += left_out
         self._waited &= waited
 
-    def told(self) -> Moment:
+    def as_one(self) -> Moment:
         """All of them as one."""
         if self._last is self._first:
             return self._first
@@ -130,20 +130,20 @@ def times_told(answers: Iterable[Produced]) -> int:
     Those between two of one asker are like them; whatever follows the last one may not be.
     """
     held: dict[tuple[object, ...], Produced] = {}
-    told = 0
+    times = 0
     for answer in answers:
         key = _ANSWERED_TO(answer)
         before = held.get(key)
-        told += answer.count + (0 if before is None else before.left_out)
+        times += answer.count + (0 if before is None else before.left_out)
         held[key] = answer
-    return told
+    return times
 
 
-def begin_unseen(told: Iterable[Produced], chosen: Iterable[Produced]) -> bool:
+def begin_unseen(answers: Iterable[Produced], chosen: Iterable[Produced]) -> bool:
     """Whether answers that are left out may be of some chosen ones too, before the first of them of an asker."""
     own = {id(answer) for answer in chosen}
     held: dict[tuple[object, ...], Produced] = {}
-    for answer in told:
+    for answer in answers:
         key = _ANSWERED_TO(answer)
         before = held.get(key)
         if before is not None and before.left_out and id(answer) in own and id(before) not in own:

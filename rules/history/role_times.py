@@ -46,9 +46,9 @@ class RoleTime:
 def role_times_in(lines: Mapping[Place, Sequence[Moment]]) -> tuple[RoleTime, ...]:
     """What each file shows of roles, by what it tells of each partition."""
     files: dict[tuple[str, str], list[RoleTime]] = {}
-    for (topic, partition), told in lines.items():
+    for (topic, partition), moments in lines.items():
         by_file: dict[tuple[str, str, Place], list[Moment]] = {}
-        for moment in told:
+        for moment in moments:
             place = topic if moment.topic_id is None else moment.topic_id, partition
             by_file.setdefault((moment.clock, moment.span.source, place), []).append(moment)
         for (clock, source, place), own in by_file.items():
@@ -59,11 +59,11 @@ def role_times_in(lines: Mapping[Place, Sequence[Moment]]) -> tuple[RoleTime, ..
     return tuple(each for own in files.values() for each in sorted(own, key=_by_name)[:_MOST])
 
 
-def clocks_apart(told: Iterable[RoleTime]) -> frozenset[str]:
+def clocks_apart(times: Iterable[RoleTime]) -> frozenset[str]:
     """Clocks by which one role was taken at times that cannot both be true."""
     windows: dict[tuple[str, Place, int | None], tuple[list[int], list[int]]] = {}
     deleted: set[tuple[str, Place]] = set()
-    for each in _of_whole_logs(told):
+    for each in _of_whole_logs(times):
         if each.epoch is None:
             deleted.add((each.clock, each.place))
         least, most = windows.setdefault((each.clock, each.place, each.epoch), ([], []))
@@ -76,10 +76,10 @@ def clocks_apart(told: Iterable[RoleTime]) -> frozenset[str]:
     )
 
 
-def _of_whole_logs(told: Iterable[RoleTime]) -> Iterable[RoleTime]:
+def _of_whole_logs(times: Iterable[RoleTime]) -> Iterable[RoleTime]:
     """The same of each log as a whole: it may be rotated, or read in stretches, and orders come again."""
     logs: dict[tuple[str, str, Place, int | None, bool], RoleTime] = {}
-    for each in told:
+    for each in times:
         of = each.clock, log_of(each.source), each.place, each.epoch, each.served
         held = logs.get(of, each)
         least = min((time for time in (held.least, each.least) if time is not None), default=None)

@@ -16,10 +16,10 @@ LONGEST_NUMBER: Final = 4
 class FileOrder:
     """Where each file stands among those of its log, as far as times tell."""
 
-    def __init__(self, told: Iterable[tuple[str, int | None]]) -> None:
+    def __init__(self, lines: Iterable[tuple[str, int | None]]) -> None:
         """From the file and the time of every statement."""
         self._begun: dict[str, int] = {}
-        for source, time in told:
+        for source, time in lines:
             if time is not None and time < self._begun.get(source, time + 1):
                 self._begun[source] = time
 

@@ -43,8 +43,8 @@ def going_on(moments: Sequence[Moment], falling: Falls, apart: AbstractSet[str] 
             own.setdefault(moment.clock, []).append(moment)
     shifted: dict[int, Moment] = {}
     for clock, lines in own.items():
-        later = _shifted(lines, told) if (told := falling.get(clock)) else {}
-        disagree = (clock in apart and not told) or sources_disagree([later.get(id(line), line) for line in lines])
+        later = _shifted(lines, drops) if (drops := falling.get(clock)) else {}
+        disagree = (clock in apart and not drops) or sources_disagree([later.get(id(line), line) for line in lines])
         shifted |= _marked(lines) if disagree else later
     return [shifted.get(id(moment), moment) for moment in moments]
 
@@ -74,13 +74,13 @@ def _rising(moment: Moment) -> Iterator[tuple[str, int]]:
         yield "state", moment.partition_epoch
 
 
-def _shifted(own: Lines, told: Sequence[TimesFall]) -> Mapping[int, Moment]:
+def _shifted(own: Lines, drops: Sequence[TimesFall]) -> Mapping[int, Moment]:
     """By identity what was written after the one change of a clock; all of it, marked, where that stays open."""
-    by_file, since = falls_of_files(told), min(fall.after for fall in told)
+    by_file, since = falls_of_files(drops), min(fall.after for fall in drops)
     if max((line.last_time or line.time or 0) for line in own) < since - _SILENT_MS:
         return {}  # nothing is told of the partition since
     most = max(map(len, by_file.values()))
-    found = list(_orders(own, _Change(by_file, since))) if most == 1 and _of_one_time(told, own) else []
+    found = list(_orders(own, _Change(by_file, since))) if most == 1 and _of_one_time(drops, own) else []
     if len(found) == 1:
         return found[0]
     if not found and most <= MOST_FALLS and _put_together(own, by_file):
@@ -88,14 +88,14 @@ def _shifted(own: Lines, told: Sequence[TimesFall]) -> Mapping[int, Moment]:
     return _marked(own)
 
 
-def _of_one_time(told: Sequence[TimesFall], own: Lines) -> bool:
+def _of_one_time(drops: Sequence[TimesFall], own: Lines) -> bool:
     """Whether a file shows all of the one change by which each file would have to be explained.
 
     Where none does, every file was silent around it for longer than ever, or each shows a change of its own.
     """
-    until, since = max(fall.before for fall in told), min(fall.after for fall in told)
+    until, since = max(fall.before for fall in drops), min(fall.after for fall in drops)
     pauses = _pauses(own)
-    silent = ((fall, max(_SILENT_MS, pauses.get(fall.line.source, 0))) for fall in told)
+    silent = ((fall, max(_SILENT_MS, pauses.get(fall.line.source, 0))) for fall in drops)
     return any(until - fall.before <= most and fall.after - since <= most for fall, most in silent)
 
 

@@ -33,16 +33,16 @@ def perhaps_set(
     lines: dict[str, list[Times]] = {clock: [*times] for clock, times in steady.items()}
     for clock, time in written:
         lines.setdefault(clock, []).append((time, time))
-    for clock, told in sorted(_told(found).items()):
+    for clock, dated in sorted(_times_by_clock(found).items()):
         between: dict[tuple[int, int], list[Times]] = {}
         for last, first in pauses(joined(lines.get(clock, ()))):
-            between.setdefault((bisect_right(told, last), bisect_left(told, first)), []).append((last, first))
+            between.setdefault((bisect_right(dated, last), bisect_left(dated, first)), []).append((last, first))
         for silent in between.values():
             by = max(first - last for last, first in silent)
             yield PerhapsSet(clock=clock, until=silent[0][0], since=silent[-1][1], by=by)
 
 
-def _told(found: Iterable[Precedence]) -> Mapping[str, Sequence[int]]:
+def _times_by_clock(found: Iterable[Precedence]) -> Mapping[str, Sequence[int]]:
     """By clock the times of its causes and effects."""
     times: dict[str, set[int]] = {}
     for each in found:

@@ -43,9 +43,9 @@ def _disagree(own: Sequence[Moment]) -> bool:
 
 def _as_written(own: Iterable[Moment]) -> list[Moment]:
     """The lines of each log in their order, whatever files it is cut into."""
-    told = [*own]
-    files = FileOrder((m.span.source, m.time) for m in told)
-    return sorted(told, key=lambda m: (files.place(m.span.source), m.span.start))
+    moments = [*own]
+    files = FileOrder((m.span.source, m.time) for m in moments)
+    return sorted(moments, key=lambda m: (files.place(m.span.source), m.span.start))
 
 
 def newly_taken(own: Sequence[Moment]) -> Sequence[RoleTaken]:
@@ -126,16 +126,16 @@ def _without_role(own: Sequence[Moment]) -> Iterator[int]:
 def _states_fall(own: Sequence[Moment]) -> Iterator[int]:
     """By how much one log tells a state later than another log a newer one: each state that its log tells first."""
     newest: dict[str, int] = {}
-    told: list[tuple[int, int]] = []
+    states: list[tuple[int, int]] = []
     for m in _as_written(own):
         state, log = m.partition_epoch if isinstance(m, Role) else None, log_of(m.span.source)
         if state is None or m.broker != m.witness or m.time is None or m.kind == "leadership":
             continue
         if state > newest.get(log, state):
-            told.append((m.time, state))
+            states.append((m.time, state))
         newest[log] = max(state, newest.get(log, state))
     since: dict[int, int] = {}
-    for at, state in sorted(told):
+    for at, state in sorted(states):
         since.setdefault(state, at)
     earliest = None
     for state in sorted(since, reverse=True):
@@ -153,17 +153,17 @@ def _watermark_falls(own: Sequence[Moment]) -> Iterator[int]:
             continue
         if m.time is not None and m.taken_in is not None:
             answers.setdefault(m.epoch, []).append((m.high_watermark, m.taken_in, m.time))
-    ranked = {epoch: sorted(told) for epoch, told in answers.items()}
-    latest = {epoch: [*accumulate((taken for _, taken, _ in told), max)] for epoch, told in ranked.items()}
-    first = {epoch: [*accumulate((at for _, _, at in reversed(told)), min)][::-1] for epoch, told in ranked.items()}
+    ranked = {epoch: sorted(rows) for epoch, rows in answers.items()}
+    latest = {epoch: [*accumulate((taken for _, taken, _ in rows), max)] for epoch, rows in ranked.items()}
+    first = {epoch: [*accumulate((at for _, _, at in reversed(rows)), min)][::-1] for epoch, rows in ranked.items()}
     for line in own:
         if not isinstance(line, Role) or line.high_watermark is None or line.time is None or line.doubtful:
             continue
         # Who starts again and leads on in its epoch begins from its checkpoint.
         if line.epoch not in ranked or led.count(line.epoch) != 1 or line.kind not in ("isr", "leader-starts"):
             continue
-        less = bisect_left(ranked[line.epoch], line.high_watermark, key=lambda told: told[0])
-        more = bisect_right(ranked[line.epoch], line.high_watermark, key=lambda told: told[0])
+        less = bisect_left(ranked[line.epoch], line.high_watermark, key=lambda row: row[0])
+        more = bisect_right(ranked[line.epoch], line.high_watermark, key=lambda row: row[0])
         yield from (taken - line.time for taken in latest[line.epoch][:less][-1:])
         yield from (line.time - at for at in first[line.epoch][more : more + 1])
 

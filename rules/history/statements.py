@@ -240,4 +240,4 @@ def statement(kind: str, **values: object) -> Moment:
     if not _NAMES.issuperset(values):
         raise TypeError(f"no statement has the fields {sorted(values.keys() - _NAMES)}")
     own = _FIELDS[made]
-    return cast("Moment", made(kind=kind, **{name: told for name, told in values.items() if name in own}))
+    return cast("Moment", made(kind=kind, **{name: value for name, value in values.items() if name in own}))

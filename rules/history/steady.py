@@ -39,8 +39,8 @@ def steady_in(moments: Iterable[Moment]) -> tuple[Steady, ...]:
     files: dict[tuple[str, str], list[Times]] = {}
     for moment in moments:
         if dated_lines(moment):
-            told = files.setdefault((moment.clock, moment.span.source), [])
-            told.extend((time, time) for _, time in stamps([moment]))
+            stretches = files.setdefault((moment.clock, moment.span.source), [])
+            stretches.extend((time, time) for _, time in stamps([moment]))
     return tuple(
         Steady(clock=clock, source=source, first=first, last=last)
         for (clock, source), times in files.items()
@@ -54,18 +54,18 @@ def stamps(moments: Iterable[Moment]) -> Iterator[tuple[str, int]]:
         yield from ((moment.clock, time) for time in (moment.time, moment.last_time) if time is not None)
 
 
-def by_clock(told: Iterable[Steady]) -> Mapping[str, Sequence[Times]]:
+def by_clock(steady: Iterable[Steady]) -> Mapping[str, Sequence[Times]]:
     """The stretches of each clock, those that touch as one."""
     found: dict[str, list[Times]] = {}
-    for each in told:
+    for each in steady:
         found.setdefault(each.clock, []).append((each.first, each.last))
     return {clock: joined(times) for clock, times in sorted(found.items())}
 
 
-def joined(told: Iterable[Times]) -> list[Times]:
+def joined(times: Iterable[Times]) -> list[Times]:
     """Stretches in order of time, those that lie close to each other as one."""
     found: list[Times] = []
-    for first, last in sorted(told):
+    for first, last in sorted(times):
         if found and first - found[-1][1] <= CLOSE_MS:
             found[-1] = found[-1][0], max(last, found[-1][1])
         else:

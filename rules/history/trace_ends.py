@@ -69,15 +69,15 @@ def ended_early(
     for end in ends:
         by_broker.setdefault(end.broker, []).append(end)
     logs = {broker: log for broker, own in by_broker.items() if (log := _log_of(own)) is not None}
-    told: set[int] = set()
+    seen: set[int] = set()
     for each in sorted(broken, key=lambda one: (one.leader, one.span.source, one.span.start)):
         log = logs.get(each.leader)
-        if log is None or each.leader in told or not log.lacks(each) or log.reaches(stops.get(each.leader, ()), each):
+        if log is None or each.leader in seen or not log.lacks(each) or log.reaches(stops.get(each.leader, ()), each):
             continue
-        told.add(each.leader)
+        seen.add(each.leader)
         end = log.last
         yield TraceGap(
-            broker=each.leader, source=end.source, start=end.end, end=end.end, since=log.time, told=each.span
+            broker=each.leader, source=end.source, start=end.end, end=end.end, since=log.time, told_by=each.span
         )
 
 

@@ -28,10 +28,10 @@ class UntoldRoles:
     """
 
     def __init__(self, moments: Sequence[Moment]) -> None:
-        told: dict[str, set[int]] = {}
+        own_epochs: dict[str, set[int]] = {}
         for moment in moments:
             if gives_role(moment) and moment.epoch is not None:
-                told.setdefault(moment.clock, set()).add(moment.epoch)
+                own_epochs.setdefault(moment.clock, set()).add(moment.epoch)
         served, fetched, elected = (dict[int, set[int]]() for _ in range(3))
         for moment in moments:
             if is_served(moment):
@@ -39,10 +39,10 @@ class UntoldRoles:
                 _put(fetched, moment.broker, moment.epoch)
             # By the word of its controller, of those that follow or of any who was told.
             _put(elected, moment.leader, moment.epoch)
-        self.served, self.fetched, self.elected = (_beside(told, shown) for shown in (served, fetched, elected))
+        self.served, self.fetched, self.elected = (_beside(own_epochs, shown) for shown in (served, fetched, elected))
         self._named = {m.clock for m in moments if is_served(m) and m.epoch is not None and m.epoch >= 0}
         """Clocks of brokers that are asked by the name of an epoch, as they are since 2.1."""
-        self._told = told
+        self._own_epochs = own_epochs
         self._led = {m.epoch for m in moments if _tells_who_led(m) and m.epoch is not None}
         self._newest = max(self._led, default=-1)
 
@@ -50,7 +50,7 @@ class UntoldRoles:
         """The latest epoch after one, and before another if there is one, of which nobody tells who led it."""
         if restarted and clock in self._named:
             return None
-        epoch, own = (self._newest if until is None else until - 1), self._told.get(clock, ())
+        epoch, own = (self._newest if until is None else until - 1), self._own_epochs.get(clock, ())
         bound = StepLimit(len(self._led) + len(own), "looking for an epoch that nobody led")
         while epoch in self._led or epoch in own:
             bound.step()
@@ -70,10 +70,10 @@ def _put(shown: dict[int, set[int]], broker: int | None, epoch: int | None) -> N
         shown.setdefault(broker, set()).add(epoch)
 
 
-def _beside(told: Mapping[str, set[int]], shown: Mapping[int, set[int]]) -> dict[str, list[int]]:
+def _beside(own_epochs: Mapping[str, set[int]], shown: Mapping[int, set[int]]) -> dict[str, list[int]]:
     """For every clock that tells roles, the epochs in which others show its broker and that are none of its own."""
     found = {f"broker {broker}": epochs for broker, epochs in shown.items()}
-    return {clock: sorted(beside) for clock, own in told.items() if (beside := found.get(clock, own) - own)}
+    return {clock: sorted(beside) for clock, own in own_epochs.items() if (beside := found.get(clock, own) - own)}
 
 
 def _tells_who_led(moment: Moment) -> bool:
@@ -157,8 +157,8 @@ class EarlierRoles:
 
     def _comes_after(self, epoch: int, moment: Moment) -> bool:
         """Whether an epoch was surely not there yet when a broker wrote something."""
-        told = self._first.get(epoch, {})
-        windows = (translated(time, clock, moment.clock, self._clocks) for clock, time in told.items())
+        times = self._first.get(epoch, {})
+        windows = (translated(time, clock, moment.clock, self._clocks) for clock, time in times.items())
         placed = [window[0] for window in windows if window is not None]
         return bool(placed) and moment.time is not None and min(placed) > moment.time
 

@@ -231,8 +231,8 @@ def _seen(answers: Sequence[Produced]) -> str:
 
 def _more(answers: Sequence[Produced], lowest: int | None, *, ended: bool) -> str:
     """What else may have been acknowledged: before the first that is told, behind the last."""
-    told = "" if ended else f" and the rest of the batch at offset {max(map(_offset, answers))}"
-    return told + ("" if lowest is None else f", and perhaps more from {lowest} on")
+    rest = "" if ended else f" and the rest of the batch at offset {max(map(_offset, answers))}"
+    return rest + ("" if lowest is None else f", and perhaps more from {lowest} on")
 
 
 def _instead(evidence: PartitionEvidence, following: RoleTaken, first: int, them: str) -> str:

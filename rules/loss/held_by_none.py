@@ -15,7 +15,7 @@ from rules.evidence.shortened import stopped_by_its_log
 from rules.facts.stretch import UNOPENED
 from rules.loss.left_out import LeftOut, left_out
 from rules.loss.readable import Ranges, readable, whole_copies
-from rules.loss.told_written import UNCOMMITTED, Word, as_it_stopped, words
+from rules.loss.written_up_to import UNCOMMITTED, Word, as_it_stopped, words
 from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.replicas.unread_copies import owners
 from rules.words import numbered
@@ -29,7 +29,7 @@ class HeldByNone(Struct, frozen=True, kw_only=True):
     committed_end: int
     """Offsets from the start up to here were certainly committed."""
     acknowledged_end: int
-    told: tuple[Word, ...]
+    claims: tuple[Word, ...]
     """Who tells that there were records, the surest and furthest first."""
     doubt: str
     """What else may explain it; empty where the records are lost."""
@@ -46,7 +46,7 @@ class HeldByNone(Struct, frozen=True, kw_only=True):
     @property
     def because(self) -> str:
         """What tells that there were records, in words."""
-        return self.told[0].because if self.told else "batches behind them stand in the logs"
+        return self.claims[0].because if self.claims else "batches behind them stand in the logs"
 
 
 def held_by_none(evidence: PartitionEvidence) -> tuple[HeldByNone, ...]:
@@ -123,7 +123,7 @@ def _judged(
             end_offset=high,
             committed_end=min(high, max(low, sure["committed"])),
             acknowledged_end=min(high, max(low, sure["acknowledged"])),
-            told=own,
+            claims=own,
             doubt="" if certain else doubt or next((word.doubt for word in own if not word.sure), UNCOMMITTED),
             missing="" if certain else missing or "a log that tells how far records were committed",
             copied_live=doubt == COPIED_LIVE,

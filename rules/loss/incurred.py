@@ -100,8 +100,8 @@ class Loss(Struct, frozen=True, kw_only=True):
     @property
     def epochs(self) -> str:
         """The epoch of the records, or those of which it is one."""
-        told = f"epoch {self.epoch}"
-        return told if self.latest_epoch is None else f"an epoch from {self.epoch} to {self.latest_epoch}"
+        first = f"epoch {self.epoch}"
+        return first if self.latest_epoch is None else f"an epoch from {self.epoch} to {self.latest_epoch}"
 
     @property
     def standing(self) -> tuple[tuple[int, int], ...]:
@@ -210,16 +210,16 @@ def by_worth(
 ) -> tuple[Portion, ...]:
     """Records of an epoch, from a start to an end, in parts by who was told of them; the third is how far all knew."""
     start, end, committed_end = stretch
-    told = _told(evidence, epoch, answers, whole=not accounts(evidence).left_out(epoch, answers))
+    producers = _heard(evidence, epoch, answers, whole=not accounts(evidence).left_out(epoch, answers))
     read = _copies_read(evidence, epoch, start, end)
-    return portions((start, end), committed_end, told, read, dense=dense and not evidence.compacted)
+    return portions((start, end), committed_end, producers, read, dense=dense and not evidence.compacted)
 
 
 def _copies_read(evidence: PartitionEvidence, epoch: int, start: int, end: int) -> list[CopyRead]:
     return [c for c in evidence.aftermath if c.lost_epoch == epoch and start <= c.start_offset < end]
 
 
-def _told(evidence: PartitionEvidence, epoch: int, answers: Sequence[Produced], *, whole: bool) -> ToldProducers:
+def _heard(evidence: PartitionEvidence, epoch: int, answers: Sequence[Produced], *, whole: bool) -> ToldProducers:
     """What producers heard, in batches as far as their ends are told.
 
     Of answers that are kept in part, each tells of its first record alone. So does one with acks=1 where others wait

@@ -76,7 +76,7 @@ class Answering:
     def requests_missing(self, start: int) -> bool:
         """Whether answers to producers are logged, and the log of what it answered is not here or not whole."""
         gaps = [gap for gap in self._evidence.gaps if gap.broker == self._leader]
-        if any(gap.told is not None for gap in gaps):
+        if any(gap.told_by is not None for gap in gaps):
             return True
         logged = any(m.kind == "produced" for m in self._evidence.moments)
         return logged and (bool(gaps) or self.begins_behind(start) or not self._any)

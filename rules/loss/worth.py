@@ -104,30 +104,31 @@ class ToldProducers(Struct, frozen=True):
 def portions(
     stretch: tuple[int, int],
     committed_end: int,
-    told: ToldProducers,
+    producers: ToldProducers,
     read: Sequence[CopyRead],
     *,
     dense: bool = False,
 ) -> tuple[Portion, ...]:
     """The stretch in parts; of very many the last ones are told as one, of which less is said."""
-    (start, end), answers = stretch, told.answers
+    (start, end), answers = stretch, producers.answers
     last = max((m.offset or 0 for m in answers), default=None)
     # An answer names the first record of its batch: only a copy tells where the batch ends.
     batches = _batches(read)
     batch_end = next((batch.end_offset for batch in batches if last is not None and batch.base_offset == last), end)
     answered = committed_end if last is None else max(committed_end, min(end, batch_end))
+    named = Extents.of(_named(batches, producers) if producers.batches else ())
     parts: tuple[tuple[Worth, int, int], ...] = (
         ("committed", start, committed_end),
-        *_beyond(committed_end, answered, told.batches | Extents.of(_named(batches, told) if told.batches else ())),
+        *_beyond(committed_end, answered, producers.batches | named),
         ("never committed", answered, end),
     )
     found = (_portion(worth, low, high, answers, read) for worth, low, high in parts if low < high)
     return tuple(replace(portion, dense=dense) for portion in found)
 
 
-def _named(batches: Sequence[CopiedBatch], told: ToldProducers) -> Iterator[tuple[int, int]]:
+def _named(batches: Sequence[CopiedBatch], producers: ToldProducers) -> Iterator[tuple[int, int]]:
     """Batches of copies that answers name by their first records."""
-    bases = {m.offset for m in told.answers} - told.unsure
+    bases = {m.offset for m in producers.answers} - producers.unsure
     return ((batch.base_offset, batch.end_offset) for batch in batches if batch.base_offset in bases)
 
 

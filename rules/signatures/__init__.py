@@ -24,10 +24,10 @@ SIGNATURES: Final[tuple[Signature, ...]] = (
 
 def reach() -> str:
     """Every defect of the table, those that no evidence tells with the reason: the page's own account of itself."""
-    told = sorted(SIGNATURES, key=lambda row: _number(row.defect))
+    rows = sorted(SIGNATURES, key=lambda row: _number(row.defect))
     untold = sorted(UNTOLD, key=lambda row: _number(row.defect))
-    lines = [f"Told, {len(told)} defects, of brokers of these releases:", ""]
-    lines += [f"- {row.defect}, {row.title} ({row.reach})" for row in told]
+    lines = [f"Told, {len(rows)} defects, of brokers of these releases:", ""]
+    lines += [f"- {row.defect}, {row.title} ({row.reach})" for row in rows]
     lines += ["", f"Not told, {len(untold)} defects, and why:", ""]
     lines += [f"- {row.defect}, {row.title}. {sentences(row.because)}" for row in untold]
     return "\n".join(lines)

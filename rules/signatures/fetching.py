@@ -49,21 +49,21 @@ def _risen(course: Course) -> Iterator[Hit]:
     pending: dict[int, Fetched] = {}
     for row in course.rows:
         m = row.moment
-        told = m.high_watermark if isinstance(m, Fetched) else None
+        watermark = m.high_watermark if isinstance(m, Fetched) else None
         for broker, asked in pending.items():
-            reached = told is not None and asked.offset is not None and told >= asked.offset
+            reached = watermark is not None and asked.offset is not None and watermark >= asked.offset
             if reached and row.isr and all(broker in isr for isr in row.isr):
                 yield Hit(
                     broker=m.witness,
                     at=m,
                     says=f"broker {m.witness} told broker {broker} to cut its log below {asked.offset} and then counted"
-                    f" it as if it held {asked.offset}: high watermark {told}",
+                    f" it as if it held {asked.offset}: high watermark {watermark}",
                     exhibits=(
                         Exhibit(span=asked.span, role="the diverging answer"),
                         Exhibit(span=m.span, role="the high watermark behind it"),
                     ),
                     start_offset=asked.answer_offset,
-                    end_offset=told,
+                    end_offset=watermark,
                 )
                 return
         if m.kind != "fetched" or m.broker is None or m.doubtful or m.offset is None:

@@ -24,7 +24,7 @@ def _asks_in_a_circle(evidence: PartitionEvidence) -> Iterator[Hit]:
             # Fetches that are left out may lie between two questions.
             busy = busy | {place} if m.left_out else busy - {place}
         if gives_role(m) or m.kind == "log-loaded":
-            rounds = {other: told for other, told in rounds.items() if other[0] != m.clock}
+            rounds = {other: asked for other, asked in rounds.items() if other[0] != m.clock}
         elif m.kind in ("fetched", "truncated"):
             rounds.pop(place, None)
         elif place in busy:

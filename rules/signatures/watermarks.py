@@ -55,14 +55,14 @@ def _held_back(course: Course) -> Iterator[tuple[Fetched, Fetched]]:
         asked.setdefault(m.broker, []).append(m)
 
 
-def _all_beyond(row: LeaderRow, told: int, course: Course, asked: dict[int, list[Fetched]]) -> bool:
+def _all_beyond(row: LeaderRow, watermark: int, course: Course, asked: dict[int, list[Fetched]]) -> bool:
     """Whether each follower in the ISR had asked, long enough ago, for more than the watermark that is told now."""
     members = frozenset().union(*row.isr) - {course.lead.leader}
     settled = [
         next((m for m in reversed(asked.get(member, ())) if _silence(m, row.moment) > SETTLED_MS), None)
         for member in members
     ]
-    return bool(settled) and all(m is not None and (m.offset or 0) > told for m in settled)
+    return bool(settled) and all(m is not None and (m.offset or 0) > watermark for m in settled)
 
 
 def _silence(last: Moment, now: Moment) -> int:
@@ -126,14 +126,14 @@ def _starts_beyond_watermark(evidence: PartitionEvidence) -> Iterator[Hit]:
     for m in evidence.moments:
         if not isinstance(m, Fetched) or m.error not in (None, 0) or m.doubtful:
             continue
-        start, told = m.log_start_offset, m.high_watermark
-        if start is not None and told is not None and start > told:
+        start, watermark = m.log_start_offset, m.high_watermark
+        if start is not None and watermark is not None and start > watermark:
             yield Hit(
                 broker=m.witness,
                 at=m,
-                says=f"broker {m.witness} had deleted its log up to {start}, beyond its high watermark {told}",
+                says=f"broker {m.witness} had deleted its log up to {start}, beyond its high watermark {watermark}",
                 exhibits=(Exhibit(span=m.span, role="the answer"),),
-                start_offset=told,
+                start_offset=watermark,
                 end_offset=start,
             )
 
@@ -147,17 +147,17 @@ def _joined_on_its_former_word(evidence: PartitionEvidence) -> Iterator[Hit]:
             for broker in sorted(brokers - {course.lead.leader})
         ]
         fetches: dict[int | None, list[Fetched]] = {}
-        told: list[tuple[int, int]] = [(BEFORE_ALL, 0)]
+        watermarks: list[tuple[int, int]] = [(BEFORE_ALL, 0)]
         for row in course.rows if joins else ():
             m = row.moment
             if m.time is None:
                 continue
-            told.append((m.time, max(told[-1][1], high_watermark(m) or 0)))
+            watermarks.append((m.time, max(watermarks[-1][1], high_watermark(m) or 0)))
             # One that is answered with an error, as when the role ends while it waits, counted when it came.
             if m.kind == "fetched":
                 fetches.setdefault(m.broker, []).append(m)
         for joined, broker in joins:
-            watermark = told[bisect_right(told, (joined.time or 0) - SETTLED_MS, key=itemgetter(0)) - 1][1]
+            watermark = watermarks[bisect_right(watermarks, (joined.time or 0) - SETTLED_MS, key=itemgetter(0)) - 1][1]
             hit = _joined(course, joined, fetches.get(broker, ()), watermark)
             if hit is not None:
                 yield hit

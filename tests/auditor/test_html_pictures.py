@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from auditor.report.html.lanes import lanes
 from auditor.report.html.over_time import over_time
 from auditor.report.html.protocols import side_by_side
+from auditor.report.html.reported_partitions import ReportedPartition, gravest_first, reported_partitions
 from auditor.report.html.scale import scale_through
 from auditor.report.html.shapes import LEFT, RIGHT, Box, Label, Picture, Polyline
-from auditor.report.html.told_partitions import ToldPartition, gravest_first, told_partitions
 from auditor.report.model import AuditReport
 from auditor.report.sheet import between
 from rules.verdict import EpochLine
@@ -30,9 +30,9 @@ def report(case: str) -> AuditReport:
     return report_on(SAMPLES / case)
 
 
-def gravest(case: str) -> ToldPartition:
+def gravest(case: str) -> ReportedPartition:
     told = report(case)
-    return replace(gravest_first(told, told_partitions(told).values())[0], anchor="p1")
+    return replace(gravest_first(told, reported_partitions(told).values())[0], anchor="p1")
 
 
 def drawn(case: str) -> Picture:
@@ -185,7 +185,7 @@ def test_the_greatest_offsets_and_empty_logs_are_drawn() -> None:
 
 
 def test_a_partition_of_which_no_log_is_here_has_no_lanes() -> None:
-    assert lanes(ToldPartition(place=(None, "t", 0)), {}) is None
+    assert lanes(ReportedPartition(place=(None, "t", 0)), {}) is None
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def test_where_a_log_is_cut_into_stretches_makes_no_difference(
 ) -> None:
     dump = cut("unclean_4x", tmp_path / "dump", kept=0.6)
     whole = told(dump)
-    assert [(gap.broker, gap.told is not None) for gap in evidence_of(dump)["pay", 0].gaps] == [(2, True)]
+    assert [(gap.broker, gap.told_by is not None) for gap in evidence_of(dump)["pay", 0].gaps] == [(2, True)]
     monkeypatch.setattr(plan_traces, "TRACE_BYTES", 9 << 10)
     assert told(dump) == whole
 
@@ -104,7 +104,7 @@ def log(time: int, *sessions: tuple[int, int | None], is_last: bool = True) -> T
 @pytest.mark.parametrize("answered", [9, 10, 11])
 def test_a_log_lacks_what_its_follower_was_answered(answered: int) -> None:
     gaps = list(ended_early([log(50_000, (7, answered))], [broken(10)], {}))
-    due = TraceGap(broker=1, source="log", start=99, end=99, since=50_000, told=SPAN)
+    due = TraceGap(broker=1, source="log", start=99, end=99, since=50_000, told_by=SPAN)
     assert gaps == ([due] if answered < 10 else [])
 
 
@@ -131,6 +131,6 @@ def test_a_log_whose_stretches_lie_in_disorder_is_not_judged() -> None:
 
 @pytest.mark.parametrize(("until", "unseen"), [(None, True), (50_001, True), (50_000, False)])
 def test_only_roles_that_went_on_behind_the_last_line_are_open(until: int | None, unseen: bool) -> None:
-    gap = TraceGap(broker=1, source="log", start=99, end=99, since=50_000, told=SPAN)
+    gap = TraceGap(broker=1, source="log", start=99, end=99, since=50_000, told_by=SPAN)
     assert ends_unseen([gap], 1, until) is unseen
     assert not ends_unseen([gap], 2, until)

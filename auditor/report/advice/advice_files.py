@@ -92,8 +92,8 @@ def _at_no_cost(placed: PlacedAdvice) -> str:
     """What no election brings back, no election loses; one that is no GO waits for what the gates say of it."""
     if going(placed.advice, placed.advice.candidates[0].broker) != "go":
         return ""
-    told = ", ".join(offsets_told(each.start_offset, each.end_offset) for each in placed.advice.nowhere)
-    return f", without more loss (no copy here holds {told})" if told else ", without loss"
+    offsets = ", ".join(offsets_told(each.start_offset, each.end_offset) for each in placed.advice.nowhere)
+    return f", without more loss (no copy here holds {offsets})" if offsets else ", without loss"
 
 
 def _unclean(when: str, *, since: bool) -> Iterator[str]:

@@ -27,7 +27,7 @@ def document(
     perhaps: Sequence[str] = (),
 ) -> str:
     """The advice on every partition as one document."""
-    told = {
+    fields = {
         "schemaVersion": SCHEMA_VERSION,
         "verdict": verdict,
         "interrupted": interrupted,
@@ -44,11 +44,11 @@ def document(
         "perhapsLost": list(perhaps),
         "partitions": [_document(placed) for placed in advice],
     }
-    return json.dumps(told, indent=2, ensure_ascii=True) + "\n"
+    return json.dumps(fields, indent=2, ensure_ascii=True) + "\n"
 
 
 def _document(placed: PlacedAdvice) -> dict[str, object]:
-    told = _camel_keys(to_builtins(placed.advice))
+    fields = _camel_keys(to_builtins(placed.advice))
     files = [
         {"broker": candidate.broker, "reassignment": reassignment(placed, candidate.broker)}
         for candidate in placed.advice.candidates
@@ -59,7 +59,7 @@ def _document(placed: PlacedAdvice) -> dict[str, object]:
         "clusterId": placed.cluster_id,
         "topic": placed.topic,
         "partition": placed.partition,
-        **(told if isinstance(told, dict) else {}),
+        **(fields if isinstance(fields, dict) else {}),
         "nothingToDo": settled(placed),
         "copyNow": copies,
         "election": election(placed),

@@ -56,9 +56,9 @@ def text(
     """The advice on every partition, one after the other."""
     unread = "".join(f"{line}\n" for line in (*_open(verdict, perhaps), *_unread(absent, untold)))
     if interrupted:
-        told = "Interrupted. This is the advice on what had been judged by then. Other partitions may need it too.\n\n"
+        head = "Interrupted. This is the advice on what had been judged by then. Other partitions may need it too.\n\n"
         rest = text(advice, verdict=verdict, absent=absent, untold=untold, perhaps=perhaps, lost=lost)
-        return told + (rest if advice else unread)
+        return head + (rest if advice else unread)
     if not advice and (untold or perhaps):
         return unread
     if not advice:
@@ -106,16 +106,16 @@ def _partition(placed: PlacedAdvice) -> Iterator[str]:
         yield from _said(f"Not in this dump: {_brokers(advice.absent)}.", 2)
     for copy in advice.unread:
         whose = "of a broker that nothing names" if copy.broker is None else f"of broker {copy.broker}"
-        told = "judged" if copy.misfiled else "read"
-        yield from _said(f"not {told}, {whose}, {copy.because}: {', '.join(copy.paths[:PATHS])}", 2)
+        state = "judged" if copy.misfiled else "read"
+        yield from _said(f"not {state}, {whose}, {copy.because}: {', '.join(copy.paths[:PATHS])}", 2)
     for loss in sorted(placed.losses, key=lambda loss: loss.restored):
         head = "NOT LOST, only missing for a time" if loss.restored else "LOST"
         yield from _said(f"{head}: {sentence(loss, place)}", 2)
     yield from (line for each in advice.unbilled for line in _said(f"LOST: {in_words(each, place)}", 2))
     for each in advice.nowhere:
         offsets = offsets_told(each.start_offset, each.end_offset)
-        told = question_told(f"PERHAPS LOST: no copy here holds {place} {offsets}. {capital(each.doubt)}", each.missing)
-        yield from _said(told, 2) if each.doubt else ()
+        says = question_told(f"PERHAPS LOST: no copy here holds {place} {offsets}. {capital(each.doubt)}", each.missing)
+        yield from _said(says, 2) if each.doubt else ()
     yield from _candidates(advice)
     yield from _before(placed)
     yield "  Go or no-go"
@@ -208,8 +208,8 @@ def _stretch(stretch: Stretch) -> str:
         return f"{what} ({offsets_told(stretch.start_offset, stretch.committed_end)} committed)"
     counted = ", which its broker counts as committed" if stretch.counted_end > stretch.start_offset else ""
     if stretch.acknowledged_end > stretch.start_offset:
-        told = at_least_and_most(stretch.acknowledged, stretch.start_offset, stretch.acknowledged_end)
-        return f"{what} (acknowledged {told}){counted}"
+        extent = at_least_and_most(stretch.acknowledged, stretch.start_offset, stretch.acknowledged_end)
+        return f"{what} (acknowledged {extent}){counted}"
     return f"{what}, not known to be acknowledged{counted}"
 
 

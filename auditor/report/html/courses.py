@@ -138,15 +138,15 @@ def _dots(points: Sequence[DrawnPoint], panel: Panel, scale: Scale) -> Iterator[
     before: int | None = None
     shown = 0
     for point in points:
-        told = point.told_watermark
-        if told is None or not panel.low <= told <= panel.high:
+        watermark = point.told_watermark
+        if watermark is None or not panel.low <= watermark <= panel.high:
             continue
-        if not point.outside and (told == before or shown >= DOTS_SHOWN):
+        if not point.outside and (watermark == before or shown >= DOTS_SHOWN):
             continue
-        before, shown = told, shown + 1
-        place, height = scale.at(point.time), panel.at(told)
+        before, shown = watermark, shown + 1
+        place, height = scale.at(point.time), panel.at(watermark)
         beside = ", which it cannot have been" if point.outside else ""
-        says = f"{moment(point.time)}: the high watermark is told as {told}{beside}"
+        says = f"{moment(point.time)}: the high watermark is told as {watermark}{beside}"
         size = 5.0 if point.outside else 2.6
         look = "told outside" if point.outside else "told"
         yield Box(x=place - size, y=height - size, width=2 * size, height=2 * size, look=look, says=says, round=size)

@@ -28,8 +28,8 @@ class IncidentPart:
 def render(report: AuditReport) -> str:
     """The whole page, the same for the same report."""
     style, script = (shelf().get_template(name).render() for name in (STYLE, SCRIPT))
-    told = tuple(_parts(report))
-    given = {**page_values(report), "parts": told, "pictured": PICTURED, "policy": policy(style, script)}
+    drawn = tuple(_parts(report))
+    given = {**page_values(report), "parts": drawn, "pictured": PICTURED, "policy": policy(style, script)}
     return shelf().get_template("incident.html").render(**given) + "\n"
 
 

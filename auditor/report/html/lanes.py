@@ -9,9 +9,9 @@ from typing import Final
 from auditor.report.bill import sentence
 from auditor.report.html.marks import Mark, marks_of
 from auditor.report.html.replica_lanes import BAR, facts, log, watermark
+from auditor.report.html.reported_partitions import ReportedPartition
 from auditor.report.html.scale import Scale, scale_through
 from auditor.report.html.shapes import HUES, LEFT, RIGHT, WIDTH, Box, Label, Picture, Polyline, Shape, room_for
-from auditor.report.html.told_partitions import ToldPartition
 from auditor.report.model import Loss, ReplicaVerdict, Survivor
 from auditor.report.moments import moment
 from rules.finding import Bearings, offsets_told
@@ -53,7 +53,7 @@ class Lane:
     cuts: tuple[DrawnEvent, ...] = ()
 
 
-def lanes(story: ToldPartition, bearings: Bearings) -> Picture | None:
+def lanes(story: ReportedPartition, bearings: Bearings) -> Picture | None:
     """The picture; nothing where neither a log nor a loss is told of."""
     losses = story.losses[:BILLS_SHOWN]
     if not story.replicas and not losses:
@@ -71,7 +71,7 @@ def lanes(story: ToldPartition, bearings: Bearings) -> Picture | None:
     return Picture(width=WIDTH, height=bottom + AXIS, words=_in_words(story), shapes=tuple(shapes))
 
 
-def _in_words(story: ToldPartition) -> str:
+def _in_words(story: ReportedPartition) -> str:
     """The picture for those who do not see it."""
     logs = (
         f"Broker {r.broker}{'' if r.state == 'current' else f' ({r.state})'} holds"
@@ -82,7 +82,7 @@ def _in_words(story: ToldPartition) -> str:
     return ". ".join((*logs, *lost)) + "."
 
 
-def _rows(story: ToldPartition, marks: Sequence[Mark], top: float) -> Iterator[Lane]:
+def _rows(story: ReportedPartition, marks: Sequence[Mark], top: float) -> Iterator[Lane]:
     """Logs in use first, then what waits aside."""
     copies = [
         BilledSurvivor(survivor=survivor, bill=story.part("bill", number))
@@ -113,29 +113,29 @@ def _rows(story: ToldPartition, marks: Sequence[Mark], top: float) -> Iterator[L
         yield Lane(broker=broker, name=name, below=kind, top=top + LANE * number, replica=None, copies=own, marks=())
 
 
-def _cuts(story: ToldPartition, replica: ReplicaVerdict) -> Iterator[DrawnEvent]:
+def _cuts(story: ReportedPartition, replica: ReplicaVerdict) -> Iterator[DrawnEvent]:
     """Where a log was cut amid what it holds now, as it is told; what it cut off is not there to be drawn."""
-    told = [event for history in story.histories for drawn in history.drawn for event in drawn.events]
-    own = [event for event in told if event.kind == "cut" and event.broker == replica.broker]
+    events = [event for history in story.histories for drawn in history.drawn for event in drawn.events]
+    own = [event for event in events if event.kind == "cut" and event.broker == replica.broker]
     within = [cut for cut in own if replica.log_start_offset < (cut.offset or 0) <= replica.log_end_offset]
     yield from within[-CUTS_SHOWN:]
 
 
-def _knots(story: ToldPartition, rows: Iterable[Lane]) -> list[int]:
+def _knots(story: ReportedPartition, rows: Iterable[Lane]) -> list[int]:
     """The offsets that must stand apart: ends first, then what happened, then epochs."""
-    told: list[int] = []
+    knots: list[int] = []
     for r in story.replicas:
-        told += [r.log_start_offset, r.log_end_offset]
+        knots += [r.log_start_offset, r.log_end_offset]
     for loss in story.losses[:BILLS_SHOWN]:
-        told += [loss.start_offset, loss.end_offset]
-    told += [end for row in rows for c in row.copies for end in (c.survivor.start_offset, c.survivor.end_offset)]
+        knots += [loss.start_offset, loss.end_offset]
+    knots += [end for row in rows for c in row.copies for end in (c.survivor.start_offset, c.survivor.end_offset)]
     for r in story.replicas:
-        told += [each for each in (r.high_watermark_on_disk, r.expected_high, r.expected_end_low) if each is not None]
-    told += [cut.offset for row in rows for cut in row.cuts if cut.offset is not None]
-    told += [end for row in rows for mark in row.marks for end in (mark.start, mark.end)]
-    told += [r.expected_low for r in story.replicas]
-    told += [line.start_offset for r in story.replicas for line in reversed(r.epochs)]
-    return list(dict.fromkeys(told))[:KNOTS]
+        knots += [each for each in (r.high_watermark_on_disk, r.expected_high, r.expected_end_low) if each is not None]
+    knots += [cut.offset for row in rows for cut in row.cuts if cut.offset is not None]
+    knots += [end for row in rows for mark in row.marks for end in (mark.start, mark.end)]
+    knots += [r.expected_low for r in story.replicas]
+    knots += [line.start_offset for r in story.replicas for line in reversed(r.epochs)]
+    return list(dict.fromkeys(knots))[:KNOTS]
 
 
 def _columns(losses: Iterable[Loss], scale: Scale, bottom: float) -> Iterator[Shape]:
@@ -146,7 +146,7 @@ def _columns(losses: Iterable[Loss], scale: Scale, bottom: float) -> Iterator[Sh
             yield Box(x=left, y=HEAD, width=right - left, height=bottom - HEAD, look="gone-column")
 
 
-def _bill(loss: Loss, story: ToldPartition, scale: Scale, number: int) -> Iterator[Shape]:
+def _bill(loss: Loss, story: ReportedPartition, scale: Scale, number: int) -> Iterator[Shape]:
     """One loss above the lanes; it leads to its bill."""
     top, link = HEAD + BILL * number, story.part("bill", number)
     left, right = scale.at(loss.start_offset), scale.at(loss.end_offset)

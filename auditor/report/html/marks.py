@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from auditor.report.html.told_partitions import TABLES_SHOWN, ToldPartition
+from auditor.report.html.reported_partitions import TABLES_SHOWN, ReportedPartition
 from rules.finding import NO_BEARING, Bearings, Finding, Severity, offsets_told
 
 
@@ -25,12 +25,12 @@ class Mark:
     label: str = ""
 
 
-def marks_of(story: ToldPartition, bearings: Bearings) -> tuple[Mark, ...]:
+def marks_of(story: ReportedPartition, bearings: Bearings) -> tuple[Mark, ...]:
     """All of them; hatching first, so that findings lie above it."""
     return (*_differing(story), *_found(story, bearings))
 
 
-def _differing(story: ToldPartition) -> Iterator[Mark]:
+def _differing(story: ReportedPartition) -> Iterator[Mark]:
     """Where two logs are known to hold different records."""
     ends = {replica.broker: replica.log_end_offset for replica in story.replicas if replica.state == "current"}
     seen: set[tuple[tuple[int, ...], int, int]] = set()
@@ -47,7 +47,7 @@ def _differing(story: ToldPartition) -> Iterator[Mark]:
             yield Mark(brokers=pair, start=start, end=end, says=says, look="differs", hatched=True, link=link)
 
 
-def _found(story: ToldPartition, bearings: Bearings) -> Iterator[Mark]:
+def _found(story: ReportedPartition, bearings: Bearings) -> Iterator[Mark]:
     """Findings that name offsets."""
     for finding in story.findings:
         if finding.start_offset is None or finding.end_offset is None or finding.end_offset <= finding.start_offset:

@@ -59,11 +59,11 @@ def _in_words(history: DrawnHistory) -> str:
 
 def _knots(history: DrawnHistory) -> list[int]:
     """The moments that must stand apart: the ends, leads and events, then as much of what replicas did as has room."""
-    told = [history.first_time, history.last_time]
-    told += [time for reign in history.reigns for time in (reign.since, reign.until) if time is not None]
-    told += [event.time for event in history.events]
-    told = [time for time in told if history.first_time <= time <= history.last_time]
-    must = list(dict.fromkeys(told))[:KNOTS]
+    marks = [history.first_time, history.last_time]
+    marks += [time for reign in history.reigns for time in (reign.since, reign.until) if time is not None]
+    marks += [event.time for event in history.events]
+    marks = [time for time in marks if history.first_time <= time <= history.last_time]
+    must = list(dict.fromkeys(marks))[:KNOTS]
     times = sorted({point.time for replica in history.replicas for point in replica.points} - set(must))
     step = max(1, -(-len(times) // max(1, KNOTS - len(must) + 20)))
     return [*must, *times[::step]]
@@ -102,8 +102,8 @@ def _by_epoch(reigns: Sequence[DrawnReign]) -> list[DrawnReign]:
 def _reign(
     reign: DrawnReign, succeeded: int | None, last: int, scale: Scale, top: float, link: str
 ) -> Iterator[Shape]:
-    told = [time for time in (reign.until, succeeded) if time is not None]
-    end = max(reign.since, min(told, default=last))
+    ends = [time for time in (reign.until, succeeded) if time is not None]
+    end = max(reign.since, min(ends, default=last))
     left, right = scale.at(reign.since), scale.at(end)
     whose = "its own log" if reign.own else "the controller"
     opened = "" if reign.start_offset is None else f" from offset {reign.start_offset} on"

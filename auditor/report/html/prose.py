@@ -66,7 +66,7 @@ def _block(line: str, findings: Collection[str]) -> ProseBlock:
 
 def _pieces(words: str, findings: Collection[str]) -> Line:
     """Marks become looks, and what was escaped stands as itself."""
-    told: list[StyledWords] = []
+    pieces: list[StyledWords] = []
     plain, at = "", 0
     for mark in _SPANS.finditer(words):
         plain += words[at : mark.start()]
@@ -74,11 +74,11 @@ def _pieces(words: str, findings: Collection[str]) -> Line:
         if mark["escaped"] is not None:
             plain += mark["escaped"]
             continue
-        told += _linked(plain, findings)
+        pieces += _linked(plain, findings)
         plain = ""
         look: Literal["code", "strong"] = "code" if mark["strong"] is None else "strong"
-        told.append(StyledWords(words=mark[look] or "", look=look))
-    return (*told, *_linked(plain + words[at:], findings))
+        pieces.append(StyledWords(words=mark[look] or "", look=look))
+    return (*pieces, *_linked(plain + words[at:], findings))
 
 
 def _linked(words: str, findings: Collection[str]) -> Iterator[StyledWords]:

@@ -73,8 +73,8 @@ def _row(outcome: ProtocolOutcome, table: Counterfactual, scale: Scale, top: flo
 
 def _exchanges(outcome: ProtocolOutcome, top: float) -> Iterator[Shape]:
     """What was asked and answered, each exchange once."""
-    told = (f"{e.asked_epoch} → ({e.answered_epoch}, {e.answered_offset})" for e in outcome.exchanges)
-    lines = list(dict.fromkeys(told))[:EXCHANGES_SHOWN] or ["asks nobody"]
+    exchanges = (f"{e.asked_epoch} → ({e.answered_epoch}, {e.answered_offset})" for e in outcome.exchanges)
+    lines = list(dict.fromkeys(exchanges))[:EXCHANGES_SHOWN] or ["asks nobody"]
     middle = top + BAR / 2 + 4.5 - LINE * (len(lines) - 1) / 2
     for number, line in enumerate(lines):
         look = "fact" if outcome.exchanges else "small"

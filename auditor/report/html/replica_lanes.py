@@ -46,11 +46,11 @@ def log(replica: ReplicaVerdict, top: float, scale: Scale) -> Iterator[Shape]:
 def _stretches(replica: ReplicaVerdict) -> Iterator[tuple[int | None, int, int]]:
     """Offsets of one epoch after the other; none stands where no epoch is told."""
     start, end = replica.log_start_offset, replica.log_end_offset
-    told = [(line.epoch, line.start_offset) for line in replica.epochs if line.start_offset < end]
-    first = min((low for _, low in told), default=end)
+    starts = [(line.epoch, line.start_offset) for line in replica.epochs if line.start_offset < end]
+    first = min((low for _, low in starts), default=end)
     if first > start:
         yield None, start, first
-    for (epoch, low), (_, high) in pairwise([*told, (-1, end)]):
+    for (epoch, low), (_, high) in pairwise([*starts, (-1, end)]):
         if max(low, start) < high:
             yield epoch, max(low, start), high
 
@@ -84,8 +84,8 @@ def watermark(replica: ReplicaVerdict, top: float, scale: Scale) -> Iterator[Sha
     low, high = scale.at(replica.expected_low), RIGHT + OPEN
     if replica.expected_high is not None:
         high = scale.at(replica.expected_high)
-    told = between(replica.expected_low, replica.expected_high)
-    says = f"By what else is told, the high watermark must have been {told}"
+    bounds = between(replica.expected_low, replica.expected_high)
+    says = f"By what else is told, the high watermark must have been {bounds}"
     yield Polyline(points=((low, top - 6), (max(high, low + 1), top - 6)), look="expected", says=says)
     if replica.high_watermark_on_disk is not None:
         place = scale.at(replica.high_watermark_on_disk)

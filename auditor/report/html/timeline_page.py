@@ -70,8 +70,8 @@ def drawing(page: TimelinePage, *, links: bool) -> Picture:
     """The picture of the report's page; where rows stand below it, events lead to theirs."""
     if page.history is None:
         return NOTHING
-    told = enumerate(page.rows[:ROWS_SHOWN]) if links else ()
-    steps: dict[Address, str] = {(row.source, row.start): f"row{number}" for number, row in told}
+    linked = enumerate(page.rows[:ROWS_SHOWN]) if links else ()
+    steps: dict[Address, str] = {(row.source, row.start): f"row{number}" for number, row in linked}
     offsets = None if page.offsets is None else (page.offsets[0], page.offsets[1] + 1)
     return over_time(page.history, (), steps, offsets) or NOTHING
 
@@ -90,7 +90,7 @@ def render_page(page: TimelinePage) -> str:
 
 
 def _filled(template: str, page: TimelinePage, **given: object) -> str:
-    return shelf().get_template(template).render(page=page, told=_cells(page.rows[:ROWS_SHOWN]), **given) + "\n"
+    return shelf().get_template(template).render(page=page, filled=_cells(page.rows[:ROWS_SHOWN]), **given) + "\n"
 
 
 def _cells(rows: Sequence[DrawnRow]) -> list[tuple[DrawnRow, list[tuple[str, str]]]]:

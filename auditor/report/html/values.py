@@ -12,8 +12,14 @@ from auditor.report.html.courses import Address
 from auditor.report.html.lanes import lanes
 from auditor.report.html.over_time import over_time
 from auditor.report.html.protocols import side_by_side
+from auditor.report.html.reported_partitions import (
+    DRAWN,
+    TABLES_SHOWN,
+    ReportedPartition,
+    gravest_first,
+    reported_partitions,
+)
 from auditor.report.html.shapes import Picture
-from auditor.report.html.told_partitions import DRAWN, TABLES_SHOWN, ToldPartition, gravest_first, told_partitions
 from auditor.report.model import AuditReport, Counterfactual, PlacedHistory, Survivor
 from auditor.report.moments import moment
 from auditor.report.named_places import named_places
@@ -65,7 +71,7 @@ class Courses:
 class DrawnPartition:
     """One partition that is drawn."""
 
-    story: ToldPartition
+    story: ReportedPartition
     lanes: Picture | None
     bills: tuple[Bill, ...]
     protocols: tuple[Protocols, ...]
@@ -100,18 +106,18 @@ def label_of(finding: Finding) -> str:
 
 def page_values(report: AuditReport) -> Mapping[str, object]:
     """By the names that the templates use."""
-    told, known = summary(report), told_partitions(report)
+    conclusion, known = summary(report), reported_partitions(report)
     troubled = gravest_first(report, known.values())
     drawn = [section(story, number, report.bearings) for number, story in enumerate(troubled[:DRAWN], start=1)]
     anchors = {each.story.place: each.story.anchor for each in drawn}
     others = [(story, finding) for story in troubled[DRAWN:] for finding in story.findings]
     return {
         "report": report,
-        "told": told,
-        "extent": extent(report, told),
+        "conclusion": conclusion,
+        "extent": extent(report, conclusion),
         "read": read_of(report),
-        "lost": lost_words(told),
-        "causes": causes(told.incidents),
+        "lost": lost_words(conclusion),
+        "causes": causes(conclusion.incidents),
         "doubts": tuple(doubts(report)) if report.verdict == "unknown" else (),
         "ruled": tuple(ruled(report)),
         "sections": drawn,
@@ -130,7 +136,7 @@ def page_values(report: AuditReport) -> Mapping[str, object]:
         "severity": lambda number: Severity(number).label,
         "named_places": lambda places: named_places(places, PLACES_SHOWN),
         "places_of": lambda aims: [aim.place for aim in aims],
-        "place_name": lambda place: ToldPartition(place=place).name,
+        "place_name": lambda place: ReportedPartition(place=place).name,
         "refusals_most": REFUSALS_SHOWN,
         "told_most": TOLD_SHOWN,
         "tables_most": TABLES_SHOWN,
@@ -141,9 +147,9 @@ def page_values(report: AuditReport) -> Mapping[str, object]:
     }
 
 
-def section(told: ToldPartition, number: int, bearings: Bearings) -> DrawnPartition:
+def section(partition: ReportedPartition, number: int, bearings: Bearings) -> DrawnPartition:
     """A partition as the page shows it."""
-    story = replace(told, anchor=f"p{number}")
+    story = replace(partition, anchor=f"p{number}")
     return DrawnPartition(
         story=story,
         lanes=lanes(story, bearings),
@@ -166,10 +172,10 @@ def section(told: ToldPartition, number: int, bearings: Bearings) -> DrawnPartit
     )
 
 
-def _steps(story: ToldPartition, history: PlacedHistory) -> Mapping[Address, str]:
+def _steps(story: ReportedPartition, history: PlacedHistory) -> Mapping[Address, str]:
     """The ids of the steps that the page tells in words, by the bytes that tell them."""
-    told = enumerate(history.milestones[:MILESTONES_SHOWN])
-    return {(step.span.source, step.span.start): story.part("step", number) for number, step in told}
+    numbered = enumerate(history.milestones[:MILESTONES_SHOWN])
+    return {(step.span.source, step.span.start): story.part("step", number) for number, step in numbered}
 
 
 def _protocols(table: Counterfactual) -> Protocols:
@@ -184,9 +190,9 @@ def _labels(findings: Sequence[Finding]) -> list[str]:
     return [label for label in (*order, "undecided") if label in there]
 
 
-def _sound(known: Iterable[ToldPartition], troubled: set[Place]) -> list[SoundTopic]:
+def _sound(known: Iterable[ReportedPartition], troubled: set[Place]) -> list[SoundTopic]:
     """Partitions without a finding, topic by topic."""
-    topics: dict[tuple[str | None, str | None], list[ToldPartition]] = {}
+    topics: dict[tuple[str | None, str | None], list[ReportedPartition]] = {}
     for story in known:
         if story.place not in troubled and story.replicas:
             topics.setdefault(story.place[:2], []).append(story)

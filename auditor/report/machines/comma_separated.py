@@ -29,10 +29,10 @@ def render(report: AuditReport) -> str:
 
 
 def _row(finding: Finding) -> list[str | int]:
-    told = finding_document(finding) | {"brokers": " ".join(map(str, finding.brokers))}
+    document = finding_document(finding) | {"brokers": " ".join(map(str, finding.brokers))}
     for first in finding.exhibits[:1]:
-        told |= exhibit_document(first)
-    return [_cell(told.get(name)) for name in COLUMNS]
+        document |= exhibit_document(first)
+    return [_cell(document.get(name)) for name in COLUMNS]
 
 
 def _cell(value: object) -> str | int:

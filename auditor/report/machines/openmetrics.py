@@ -74,8 +74,8 @@ def _seen(report: AuditReport) -> Iterator[str]:
 
 
 def _labels(**labels: str) -> str:
-    told = ",".join(f'{name}="{_escaped(value)}"' for name, value in labels.items())
-    return f"{{{told}}}"
+    pairs = ",".join(f'{name}="{_escaped(value)}"' for name, value in labels.items())
+    return f"{{{pairs}}}"
 
 
 def _escaped(text: str) -> str:

@@ -82,7 +82,7 @@ def _notification(line: RefusalLine) -> Json:
 
 def _result(finding: Finding, index: int, passed: str | None) -> Json:
     severity = Severity(finding.severity)
-    told = {
+    result = {
         "ruleId": finding.rule,
         "ruleIndex": index,
         "level": _LEVEL[severity],
@@ -105,7 +105,7 @@ def _result(finding: Finding, index: int, passed: str | None) -> Json:
             "endOffset": finding.end_offset,
         },
     }
-    return {name: value for name, value in told.items() if value != []}
+    return {name: value for name, value in result.items() if value != []}
 
 
 def _location(exhibit: Exhibit) -> Json:

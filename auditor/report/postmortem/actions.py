@@ -20,26 +20,26 @@ IDS_SHOWN: Final = 6
 def actions(report: AuditReport) -> Iterator[str]:
     """The section of who must act: copies first, then who writes, who reads, and what findings ask for."""
     yield "## Who must act\n"
-    told = summed_up(report)
-    asked = [action for action in told if not action.is_gate]
+    summed = summed_up(report)
+    asked = [action for action in summed if not action.is_gate]
     yield from _listed(asked[:ACTIONS_SHOWN])
     yield from capped(len(asked), "action", ACTIONS_SHOWN)
     if not asked:
-        beyond = " beyond what is a NO-GO below" if any(action.kind == "no-go" for action in told) else ""
+        beyond = " beyond what is a NO-GO below" if any(action.kind == "no-go" for action in summed) else ""
         yield f"Nobody{beyond}, as far as this evidence goes."
 
 
 def gates(report: AuditReport) -> Iterator[str]:
     """The section of what may be done as things stand: restarts, elections, a change of versions."""
-    told = [action for action in summed_up(report) if action.is_gate]
-    if not told:
+    found = [action for action in summed_up(report) if action.is_gate]
+    if not found:
         return
     yield "## Go or no-go\n"
-    yield from _listed(told[:GATES_SHOWN])
-    yield from capped(len(told), "gate", GATES_SHOWN, "`tidemark advise`")
+    yield from _listed(found[:GATES_SHOWN])
+    yield from capped(len(found), "gate", GATES_SHOWN, "`tidemark advise`")
 
 
-def _listed(told: Sequence[Action]) -> Iterator[str]:
-    for action in told:
+def _listed(listed: Sequence[Action]) -> Iterator[str]:
+    for action in listed:
         ids = ", ".join(action.findings[:IDS_SHOWN])
         yield f"- {text(action.told(AIMS_SHOWN))}{f' {ids}' if ids else ''}"

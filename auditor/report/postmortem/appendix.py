@@ -58,13 +58,13 @@ def _losses(report: AuditReport) -> Iterator[str]:
 
 
 def _evidence(report: AuditReport) -> Iterator[str]:
-    told = grave(report)
-    if not told:
+    findings = grave(report)
+    if not findings:
         yield "None."
-    for finding in told[:SHOWN]:
+    for finding in findings[:SHOWN]:
         yield f"{finding.id} {finding.rule}\n"
         for exhibit in finding.exhibits:
             where = exhibit.span
             yield f"- {code(where.source)} bytes [{where.start}, {where.end}): {text(exhibit.role)}"
         yield ""
-    yield from capped(len(told), "finding")
+    yield from capped(len(findings), "finding")

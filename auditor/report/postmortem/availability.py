@@ -30,12 +30,12 @@ Cells = tuple[tuple[str, ...], ...]
 
 def exposed(report: AuditReport) -> Iterator[str]:
     """How long partitions were exposed, and in which states: equal ones once, other states in the appendix."""
-    told = _concerned(report)
-    if not told:
+    concerned = _concerned(report)
+    if not concerned:
         return
     yield "## Availability\n"
     yield CLOCKS
-    alike = alike_accounts(told, _exposed_of_late)
+    alike = alike_accounts(concerned, _exposed_of_late)
     for each in alike[:TABLES_SHOWN]:
         yield f"\n### {places(each.places)}\n"
         yield from (f"- {text(line)}" for line in each.sentences)
@@ -54,10 +54,10 @@ def _exposed_of_late(account: Availability) -> tuple[StateRow, ...]:
 
 def over_time(report: AuditReport) -> Iterator[str]:
     """Leaders and in-sync replicas of the partitions that the report is about."""
-    told = _concerned(report)
-    if told:
+    concerned = _concerned(report)
+    if concerned:
         yield CLOCKS
-    for placed in told[:SHOWN]:
+    for placed in concerned[:SHOWN]:
         account = placed.availability
         yield f"\n### {place(placed)}\n"
         yield from (f"- {text(line)}" for line in told_of(account))
@@ -71,21 +71,21 @@ def over_time(report: AuditReport) -> Iterator[str]:
                 yield f"- {text(each.name)}: {code(where.source)} bytes [{where.start}, {where.end})"
         if account.rows and (rest := rest_told(account)):
             yield f"\n{rest}"
-    yield from capped(len(told), "partition")
-    others = len(report.availability) - len(told)
+    yield from capped(len(concerned), "partition")
+    others = len(report.availability) - len(concerned)
     if others:
         yield f"\n{counted(others, 'more partition')} exposed for a time, without a grave finding: see the JSON report."
 
 
 def prevention(report: AuditReport) -> Iterator[str]:
     """The settings in force, beside what another value would have done."""
-    told = _concerned(report)
-    if not told:
+    concerned = _concerned(report)
+    if not concerned:
         return
     yield "## What would have prevented this\n"
     yield f"{PREFACE} Nothing is claimed of a setting that is not told."
     alike: dict[Cells, list[PlacedAvailability]] = {}
-    for placed in told:
+    for placed in concerned:
         rows = tuple(tuple(setting_cells(setting)) for setting in placed.availability.safeguards)
         alike.setdefault(rows, []).append(placed)
     for rows, same in [*alike.items()][:TABLES_SHOWN]:

@@ -51,10 +51,10 @@ def impact(report: AuditReport) -> Iterator[str]:
 def _perhaps(report: AuditReport) -> Iterator[str]:
     """What may be lost by findings and by open questions, as the first screen tells it."""
     stake = at_stake(report)
-    told = [] if stake is None else [f"Perhaps lost: {stake.words}"]
-    told += [f"Perhaps lost in {words}" for words in perhaps_words(folded(perhaps_lost(report)))]
-    yield from (f"- {text(words)}" for words in told[:ROWS_SHOWN])
-    yield from capped(len(told), "possible loss", ROWS_SHOWN)
+    lines = [] if stake is None else [f"Perhaps lost: {stake.words}"]
+    lines += [f"Perhaps lost in {words}" for words in perhaps_words(folded(perhaps_lost(report)))]
+    yield from (f"- {text(words)}" for words in lines[:ROWS_SHOWN])
+    yield from capped(len(lines), "possible loss", ROWS_SHOWN)
 
 
 def not_told(report: AuditReport) -> str:
@@ -126,21 +126,21 @@ def _sum(together: Sequence[Billed]) -> tuple[str, ...]:
 
 def _standing(loss: Loss) -> str:
     """Who still holds what of the lost records."""
-    told = (
+    standing = (
         f"broker {s.broker}, {s.kind}: {span(s.start_offset, s.end_offset)}" + ("" if s.sound else ", damaged")
         for s in loss.survivors
     )
     remote = [f"remote storage: {span(*stretch)}" for stretch in loss.kept_remotely]
-    return ("; ".join([*told, *remote]) or "nobody") + (" (led again)" if loss.restored else "")
+    return ("; ".join([*standing, *remote]) or "nobody") + (" (led again)" if loss.restored else "")
 
 
 def _held(losses: Sequence[Loss]) -> str:
     """The same of equal losses: each has the same holders, of its own offsets."""
     first = losses[0]
-    told = (f"broker {s.broker}, {s.kind}{'' if s.sound else ', damaged'}" for s in first.survivors)
+    copies = (f"broker {s.broker}, {s.kind}{'' if s.sound else ', damaged'}" for s in first.survivors)
     part = sum(end - start for loss in losses for start, end in loss.standing)
     count = f": {part} offsets" if first.survivors else ""
-    return ("; ".join(told) or "nobody") + count + (" (led again)" if first.restored else "")
+    return ("; ".join(copies) or "nobody") + count + (" (led again)" if first.restored else "")
 
 
 def _more(together: Sequence[Billed]) -> Iterator[str]:
@@ -159,9 +159,9 @@ def _ranges(together: Sequence[Billed]) -> str:
     alike: dict[str, list[PlacedHistory]] = {}
     for history, loss in together:
         alike.setdefault(span(loss.start_offset, loss.end_offset), []).append(history)
-    told = [f"{offsets} in {places(histories)}" for offsets, histories in alike.items()]
-    rest = f"; {len(told) - RANGES_SHOWN} more in the appendix" if len(told) > RANGES_SHOWN else ""
-    return "; ".join(told[:RANGES_SHOWN]) + rest
+    ranges = [f"{offsets} in {places(histories)}" for offsets, histories in alike.items()]
+    rest = f"; {len(ranges) - RANGES_SHOWN} more in the appendix" if len(ranges) > RANGES_SHOWN else ""
+    return "; ".join(ranges[:RANGES_SHOWN]) + rest
 
 
 def in_detail(loss: Loss) -> Iterator[str]:

@@ -39,8 +39,8 @@ def place(placed: PlacedHistory | PlacedCounterfactual | PlacedAdvice | PlacedAv
 
 def places(several: Iterable[PlacedHistory | PlacedCounterfactual | PlacedAdvice | PlacedAvailability]) -> str:
     """The names of several partitions, neighbours by their ends."""
-    told: list[Place] = [(placed.cluster_id, placed.topic, placed.partition) for placed in several]
-    return text(named_places(told))
+    named: list[Place] = [(placed.cluster_id, placed.topic, placed.partition) for placed in several]
+    return text(named_places(named))
 
 
 def about(finding: Finding) -> str:

@@ -49,24 +49,24 @@ def _several(placed: Sequence[PlacedCounterfactual]) -> Iterator[str]:
     yield "|---|---|---|---|---|"
     for outcome in first.table.outcomes:
         tables = [each.table for each in placed]
-        told = [(table, own) for table in tables for own in table.outcomes if own.rule == outcome.rule]
-        yield f"| {_ran(told)} | {_totals(told)} | {_asked(outcome)}, {_cut_words(outcome)} |"
+        outcomes = [(table, own) for table in tables for own in table.outcomes if own.rule == outcome.rule]
+        yield f"| {_ran(outcomes)} | {_totals(outcomes)} | {_asked(outcome)}, {_cut_words(outcome)} |"
 
 
-def _totals(told: Sequence[tuple[Counterfactual, ProtocolOutcome]]) -> str:
-    cuts = sum(outcome.cuts for _, outcome in told)
-    lost = sum(max(0, outcome.lost_end - outcome.lost_start) for _, outcome in told)
-    differ = sum(table.parts_at(outcome) is not None for table, outcome in told)
-    return f"{cuts} of {len(told)} | {lost} | {differ} of {len(told)}"
+def _totals(outcomes: Sequence[tuple[Counterfactual, ProtocolOutcome]]) -> str:
+    cuts = sum(outcome.cuts for _, outcome in outcomes)
+    lost = sum(max(0, outcome.lost_end - outcome.lost_start) for _, outcome in outcomes)
+    differ = sum(table.parts_at(outcome) is not None for table, outcome in outcomes)
+    return f"{cuts} of {len(outcomes)} | {lost} | {differ} of {len(outcomes)}"
 
 
-def _ran(told: Sequence[tuple[Counterfactual, ProtocolOutcome]]) -> str:
+def _ran(outcomes: Sequence[tuple[Counterfactual, ProtocolOutcome]]) -> str:
     """The protocol, and in how many of the meetings it was the one that ran."""
-    ran = sum(outcome.in_force for _, outcome in told)
-    name = told[0][1].rule
+    ran = sum(outcome.in_force for _, outcome in outcomes)
+    name = outcomes[0][1].rule
     if not ran:
         return name
-    return f"{name} (ran here)" if ran == len(told) else f"{name} (ran in {ran} of {len(told)})"
+    return f"{name} (ran here)" if ran == len(outcomes) else f"{name} (ran in {ran} of {len(outcomes)})"
 
 
 def _name(outcome: ProtocolOutcome) -> str:
@@ -74,8 +74,8 @@ def _name(outcome: ProtocolOutcome) -> str:
 
 
 def _asked(outcome: ProtocolOutcome) -> str:
-    told = (f"{e.asked_epoch} → ({e.answered_epoch}, {e.answered_offset})" for e in outcome.exchanges)
-    return "; ".join(dict.fromkeys(told)) or "nobody"
+    exchanges = (f"{e.asked_epoch} → ({e.answered_epoch}, {e.answered_offset})" for e in outcome.exchanges)
+    return "; ".join(dict.fromkeys(exchanges)) or "nobody"
 
 
 def _cut(outcome: ProtocolOutcome) -> str:

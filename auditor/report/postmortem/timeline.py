@@ -23,16 +23,16 @@ _BEFORE: Final = "leader epochs place it here; by its clock it was before one ab
 
 def timeline(report: AuditReport) -> Iterator[str]:
     """The section."""
-    told = [history for history in report.histories if history.milestones]
+    histories = [history for history in report.histories if history.milestones]
     yield "## Timeline\n"
-    if not told and not report.incidents:
+    if not histories and not report.incidents:
         yield "No partition is concerned."
         return
-    if not told:
+    if not histories:
         yield "No broker log, trace or metadata tells of the partitions concerned."
         return
     yield "Times are as each witness wrote them, in its own zone."
-    courses = _courses(told)
+    courses = _courses(histories)
     for together in courses[:COURSES_SHOWN]:
         yield from _course(together)
     yield from shortened(len(courses), "timeline", COURSES_SHOWN)
@@ -40,8 +40,8 @@ def timeline(report: AuditReport) -> Iterator[str]:
 
 def whole_timelines(report: AuditReport) -> Iterator[str]:
     """Every moment of every partition, with the bytes that tell of it, for the appendix."""
-    told = [history for history in report.histories if history.milestones]
-    for history in told[:SHOWN]:
+    histories = [history for history in report.histories if history.milestones]
+    for history in histories[:SHOWN]:
         yield f"\n{place(history)}:\n"
         yield from _clocks(history)
         shown = history.milestones[:SHOWN]
@@ -50,7 +50,7 @@ def whole_timelines(report: AuditReport) -> Iterator[str]:
             for line, milestone in zip(_lines(shown), shown, strict=True)
         )
         yield from capped(len(history.milestones), "moment")
-    yield from capped(len(told), "partition")
+    yield from capped(len(histories), "partition")
 
 
 def key_moments(history: PlacedHistory) -> tuple[Milestone, ...]:
@@ -63,10 +63,10 @@ def key_moments(history: PlacedHistory) -> tuple[Milestone, ...]:
     return tuple(each for each in moments if not each.only_follows)
 
 
-def _courses(told: Sequence[PlacedHistory]) -> list[list[PlacedHistory]]:
+def _courses(histories: Sequence[PlacedHistory]) -> list[list[PlacedHistory]]:
     """Partitions that went through the same moments, whatever their offsets."""
     alike: dict[object, list[PlacedHistory]] = {}
-    for history in told:
+    for history in histories:
         course = tuple((each.clock, _OFFSETS.sub("#", each.text)) for each in key_moments(history))
         alike.setdefault(course, []).append(history)
     return list(alike.values())

@@ -57,16 +57,16 @@ class Summary:
 
 def summary(report: AuditReport) -> Summary:
     """What the report comes to."""
-    told = [finding for finding in report.violations if finding.severity > Severity.INFO]
-    labels = [Severity(finding.severity).label for finding in told]
+    findings = [finding for finding in report.violations if finding.severity > Severity.INFO]
+    labels = [Severity(finding.severity).label for finding in findings]
     claimed = {name for incident in report.incidents for name in incident.findings}
     loose = [finding for finding in report.findings if finding.id not in claimed]
     return Summary(
         verdict=report.verdict,
         counts=tuple((label, labels.count(label)) for label in SEVERITIES if label in labels),
-        partitions=len({(finding.cluster_id, finding.topic, finding.partition) for finding in told}),
-        replicas=len(_replicas(report, told)),
-        partitions_elsewhere=len(_without_replica(report, told)),
+        partitions=len({(finding.cluster_id, finding.topic, finding.partition) for finding in findings}),
+        replicas=len(_replicas(report, findings)),
+        partitions_elsewhere=len(_without_replica(report, findings)),
         lost=totals(report.histories),
         at_stake=at_stake(report),
         perhaps=folded(perhaps_lost(report)),
@@ -78,30 +78,30 @@ def summary(report: AuditReport) -> Summary:
     )
 
 
-def _replicas(report: AuditReport, told: list[Finding]) -> set[tuple[str | None, str | None, int | None, int]]:
+def _replicas(report: AuditReport, findings: list[Finding]) -> set[tuple[str | None, str | None, int | None, int]]:
     """The replicas of the dump that findings are about."""
     held = {
         (placed.cluster_id, placed.topic, placed.partition, placed.replica.broker)
         for placed in report.replicas
         if placed.replica.state == "current"
     }
-    return {(f.cluster_id, f.topic, f.partition, broker) for f in told for broker in f.brokers} & held
+    return {(f.cluster_id, f.topic, f.partition, broker) for f in findings for broker in f.brokers} & held
 
 
-def _without_replica(report: AuditReport, told: Iterable[Finding]) -> set[Place]:
+def _without_replica(report: AuditReport, findings: Iterable[Finding]) -> set[Place]:
     """The partitions that findings are about and of which others than disks tell, where disks are here."""
     held = {place_of(placed) for placed in report.replicas}
-    return {place_of(finding) for finding in told} - held if held else set()
+    return {place_of(finding) for finding in findings} - held if held else set()
 
 
-def extent(report: AuditReport, told: Summary) -> str:
+def extent(report: AuditReport, conclusion: Summary) -> str:
     """Of all that was seen, how much the findings are about; all of it where there are none."""
     replicas = counted(report.coverage.replicas_seen, "replica")
-    partitions = counted(report.coverage.partitions + told.partitions_elsewhere, "partition")
-    if not told.partitions:
+    partitions = counted(report.coverage.partitions + conclusion.partitions_elsewhere, "partition")
+    if not conclusion.partitions:
         return f"{replicas} of {partitions}"
-    own = [f"{told.replicas} of {replicas}"] if told.replicas else []
-    return ", ".join([*own, f"{told.partitions} of {partitions}"])
+    own = [f"{conclusion.replicas} of {replicas}"] if conclusion.replicas else []
+    return ", ".join([*own, f"{conclusion.partitions} of {partitions}"])
 
 
 def read_of(report: AuditReport) -> str:

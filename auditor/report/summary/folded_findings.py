@@ -72,12 +72,12 @@ def folded(findings: Iterable[Finding], depths: Mapping[str, int] | None = None)
 
 def _asked_together(findings: Iterable[Finding]) -> list[list[Finding]]:
     """Each finding by itself; open questions of several rules in the same words, of the same place, together."""
-    told: dict[object, list[Finding]] = {}
+    together: dict[object, list[Finding]] = {}
     for finding in findings:
         place = (finding.cluster_id, finding.topic, finding.partition, finding.start_offset, finding.end_offset)
         question = (place, finding.message, finding.brokers, finding.exhibits)
-        told.setdefault(question if finding.verdict == "undecided" else finding.id, []).append(finding)
-    return list(told.values())
+        together.setdefault(question if finding.verdict == "undecided" else finding.id, []).append(finding)
+    return list(together.values())
 
 
 def shape(finding: Finding) -> tuple[object, ...]:

@@ -11,9 +11,9 @@ from auditor.report.moments import moment
 from auditor.report.sheet import COLUMNS, Sheet
 from auditor.report.summary import summary
 from auditor.report.terminal.availability_lines import availability_lines
+from auditor.report.terminal.finding_lines import finding_lines
 from auditor.report.terminal.replica_lines import replica_table
 from auditor.report.terminal.screen import screen
-from auditor.report.terminal.told_findings import told
 from rules.words import counted, numbered
 
 DRAWINGS: Final = (
@@ -33,7 +33,7 @@ def render(
     if verbose:
         lines += ["", *_ledger(report.coverage, page)]
         lines += _drawing_legend(report, page)
-        lines += told(report, page)
+        lines += finding_lines(report, page)
         lines += _refusals(report, page)
         lines += availability_lines(report.availability, page)
         lines += replica_table(report.replicas, page)

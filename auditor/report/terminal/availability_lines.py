@@ -10,21 +10,21 @@ from auditor.report.named_places import named_places
 from auditor.report.sheet import Sheet, table
 
 
-def availability_lines(told: Sequence[PlacedAvailability], page: Sheet) -> Iterator[str]:
+def availability_lines(accounts: Sequence[PlacedAvailability], page: Sheet) -> Iterator[str]:
     """Every partition that was exposed for a time; those that were alike once."""
-    if not told:
+    if not accounts:
         return
     yield ""
     yield page.paint("availability over time", "strong")
     yield from page.wrapped(CLOCKS, 0, "faint")
-    clusters = sorted({placed.cluster_id or "" for placed in told})
+    clusters = sorted({placed.cluster_id or "" for placed in accounts})
     for cluster in clusters:
-        own = [placed for placed in told if (placed.cluster_id or "") == cluster]
+        own = [placed for placed in accounts if (placed.cluster_id or "") == cluster]
         yield from _of_a_cluster(own, f"{cluster or 'unknown cluster'}/" if len(clusters) > 1 else "", page)
 
 
-def _of_a_cluster(told: Sequence[PlacedAvailability], cluster: str, page: Sheet) -> Iterator[str]:
-    for alike in alike_accounts(told, states_shown):
+def _of_a_cluster(accounts: Sequence[PlacedAvailability], cluster: str, page: Sheet) -> Iterator[str]:
+    for alike in alike_accounts(accounts, states_shown):
         account = alike.places[0].availability
         places = [(placed.cluster_id, placed.topic, placed.partition) for placed in alike.places]
         yield from page.wrapped(f"{cluster}{named_places(places)}", 0, "", 2)

@@ -34,8 +34,8 @@ def _rows(outcome: ProtocolOutcome, parts_at: int | None) -> Iterator[tuple[str,
     name = outcome.rule + (" (ran)" if outcome.in_force else "")
     lost = span(outcome.lost_start, outcome.lost_end).replace("none", "nothing")
     cut = str(outcome.cut_to) if outcome.cuts else "no cut"
-    told = (f"{e.asked_epoch} → ({e.answered_epoch}, {e.answered_offset})" for e in outcome.exchanges)
-    asked = list(dict.fromkeys(told)) or ["nobody"]
+    exchanges = (f"{e.asked_epoch} → ({e.answered_epoch}, {e.answered_offset})" for e in outcome.exchanges)
+    asked = list(dict.fromkeys(exchanges)) or ["nobody"]
     yield name, asked[0], cut, lost
     yield from (("", exchange, "", "") for exchange in asked[1:])
     if parts_at is not None:  # what is kept so is no rescue

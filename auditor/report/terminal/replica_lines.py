@@ -46,8 +46,8 @@ def _paragraphs(cells: Sequence[Sequence[str]], page: Sheet) -> Iterator[str]:
     """The same cells, each under its head's name."""
     yield page.paint("replicas", "strong")
     for name, broker, *numbers, verdict in cells:
-        told = ", ".join(f"{head} {number}" for head, number in zip(HEADS[2:-1], numbers, strict=True))
-        yield from page.wrapped(f"{name} broker {broker} {verdict}: {told}", 0, "", 2)
+        words = ", ".join(f"{head} {number}" for head, number in zip(HEADS[2:-1], numbers, strict=True))
+        yield from page.wrapped(f"{name} broker {broker} {verdict}: {words}", 0, "", 2)
 
 
 def log_end(replica: ReplicaVerdict) -> str:

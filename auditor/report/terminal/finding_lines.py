@@ -33,7 +33,7 @@ class _Chapter:
         return f"incident on {self.findings[0].place}"
 
 
-def told(report: AuditReport, page: Sheet) -> Iterator[str]:
+def finding_lines(report: AuditReport, page: Sheet) -> Iterator[str]:
     """All findings, each with its picture and its addresses, then what each partition's trouble cost."""
     tables = _by_place(report.counterfactuals)
     bills: dict[Place, Sequence[Loss]] = {place_of(h): h.losses for h in report.histories}
@@ -75,11 +75,11 @@ def _chapter(chapter: _Chapter, page: Sheet) -> Iterator[str]:
 
 def _alike(findings: Sequence[Finding]) -> Iterator[list[Finding]]:
     """The findings in their order; open questions of several rules in the same words, of the same place, are one."""
-    told: dict[object, list[Finding]] = {}
+    together: dict[object, list[Finding]] = {}
     for finding in findings:
         question = (finding.message, finding.brokers, finding.start_offset, finding.end_offset, finding.exhibits)
-        told.setdefault(question if finding.verdict == "undecided" else finding.id, []).append(finding)
-    yield from told.values()
+        together.setdefault(question if finding.verdict == "undecided" else finding.id, []).append(finding)
+    yield from together.values()
 
 
 def _order(incident: Incident) -> str:

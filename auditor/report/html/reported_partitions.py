@@ -24,7 +24,7 @@ DRAWN: Final = 40
 
 
 @dataclass(slots=True, kw_only=True, frozen=True)
-class ToldPartition:
+class ReportedPartition:
     """One partition."""
 
     place: Place
@@ -65,17 +65,17 @@ class ToldPartition:
     @property
     def leading(self) -> int | None:
         """Who led last, where somebody tells."""
-        told = [placed.advice.leading for placed in self.advice]
-        return told[0] if len(set(told)) == 1 else None
+        leaders = [placed.advice.leading for placed in self.advice]
+        return leaders[0] if len(set(leaders)) == 1 else None
 
 
-def told_partitions(report: AuditReport) -> dict[Place, ToldPartition]:
+def reported_partitions(report: AuditReport) -> dict[Place, ReportedPartition]:
     """Every partition of the report, in its order."""
-    found: dict[Place, ToldPartition] = {}
+    found: dict[Place, ReportedPartition] = {}
 
-    def of(cluster: str | None, topic: str | None, partition: int | None) -> ToldPartition:
+    def of(cluster: str | None, topic: str | None, partition: int | None) -> ReportedPartition:
         place = (cluster, topic, partition)
-        return found.setdefault(place, ToldPartition(place=place))
+        return found.setdefault(place, ReportedPartition(place=place))
 
     for placed in report.replicas:
         of(placed.cluster_id, placed.topic, placed.partition).replicas.append(placed.replica)
@@ -92,15 +92,15 @@ def told_partitions(report: AuditReport) -> dict[Place, ToldPartition]:
     return found
 
 
-def gravest_first(report: AuditReport, told: Iterable[ToldPartition]) -> list[ToldPartition]:
+def gravest_first(report: AuditReport, partitions: Iterable[ReportedPartition]) -> list[ReportedPartition]:
     """Partitions with findings or open questions, as their incidents stand in the report; then by severity."""
     places = (place for incident in report.incidents for place in incident.places)
     rank = {place: number for number, place in enumerate(dict.fromkeys(places))}
-    troubled = [story for story in told if story.findings or any(loss.matters for loss in story.losses)]
+    troubled = [story for story in partitions if story.findings or any(loss.matters for loss in story.losses)]
     return sorted(troubled, key=lambda story: (rank.get(story.place, len(rank)), *_weight(story)))
 
 
-def _weight(story: ToldPartition) -> Iterator[int]:
+def _weight(story: ReportedPartition) -> Iterator[int]:
     violated = [finding.severity for finding in story.findings if finding.verdict == "violated"]
     yield -max(violated, default=-1)
     yield -sum(finding.blocking for finding in story.findings)
