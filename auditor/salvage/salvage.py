@@ -103,7 +103,7 @@ def _salvaged(request: SalvageRequest, remembered: Remembered) -> str:
         return _shown([*head, asked])
     markers = markers_of(chosen, evidence, remembered.dump)
     done = _write(request.target, remembered, lost, found, markers)
-    return _shown([*head, *_told(done, request.target)])
+    return _shown([*head, *_outcome(done, request.target)])
 
 
 def _held_again(chosen: Sequence[Survivor], lost: Lost, report: Mapping[str, object]) -> Iterator[str]:
@@ -268,7 +268,7 @@ def _gaps(runs: Iterable[tuple[int, int]], start: int, end: int) -> Iterator[tup
         yield due, end
 
 
-def _told(done: Salvaged, target: Path) -> Iterator[str]:
+def _outcome(done: Salvaged, target: Path) -> Iterator[str]:
     written = counted(done.records, "record")
     yield f"Wrote {written} to {target}, one JSON object a line; key, value and headers are base64."
     yield from (f"  read from {span.source} bytes {_range(span.start, span.end)}" for span in done.spans)

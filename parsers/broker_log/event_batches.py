@@ -45,7 +45,7 @@ def batch_of(
 def _sound(heads: Sequence[Head], matcher: Matcher, hits: list[Hit], unfit: list[Hit]) -> list[Hit]:
     """The hits that give rows; halves are tried, so that a few bad lines among many cost little."""
     try:
-        _told(heads, {matcher: hits})
+        _filled_columns(heads, {matcher: hits})
     except (OverflowError, ValueError):
         if len(hits) == 1:
             unfit += hits
@@ -67,7 +67,7 @@ def _batch(
     """The rows with what their kinds and the file's place tell, in the order of their lines; items of one line keep theirs."""
     if not hits:
         return NO_EVENTS
-    columns, events = _told(heads, hits)
+    columns, events = _filled_columns(heads, hits)
     for name, few in _of_events([matcher.event for matcher in hits]).items():
         columns[name] = [pa.array(few, _SCHEMA.field(name).type).take(events)]
     arrays: list[pa.Array] = []
@@ -80,7 +80,7 @@ def _batch(
     return pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)
 
 
-def _told(heads: Sequence[Head], hits: Mapping[Matcher, list[Hit]]) -> tuple[defaultdict[str, list[pa.Array]], pa.Array]:
+def _filled_columns(heads: Sequence[Head], hits: Mapping[Matcher, list[Hit]]) -> tuple[defaultdict[str, list[pa.Array]], pa.Array]:
     """For each column what fills it, holes before prefixes, and of which matcher each row is.
 
     Rows are in the order of their lines; items of one line keep theirs.

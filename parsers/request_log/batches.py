@@ -16,8 +16,8 @@ from parsers.request_log.fetch_columns import (
     REASONS,
     STALE,
     Integers,
+    RequestColumns,
     Rows,
-    ToldRows,
 )
 from parsers.request_log.typed import NULL
 from parsers.tables import arrow_schema
@@ -27,21 +27,21 @@ _FLAGS: Final = {
     "implied": IMPLIED, "answer_implied": ANSWER_IMPLIED, "possibly_stale": STALE,
     "session_start_missing": BEGUN_UNSEEN,
 }  # fmt: skip
-_ROWS: Final[dict[type, Callable[[ToldRows], Rows | None]]] = {
+_ROWS: Final[dict[type, Callable[[RequestColumns], Rows | None]]] = {
     SessionGap: lambda columns: columns.gaps,
     Fetch: lambda columns: columns.fetches,
     Produce: lambda columns: columns.produces,
 }
 
 
-def batches_of(columns: ToldRows, origin: Origin, row_class: type) -> Iterator[pa.RecordBatch]:
+def batches_of(columns: RequestColumns, origin: Origin, row_class: type) -> Iterator[pa.RecordBatch]:
     """What is told of one of these tables; `fold` was asked for a row for each fetch."""
     rows = _ROWS[row_class](columns)
     if rows is not None and len(rows):
         yield _batch(rows, columns, origin, row_class)
 
 
-def _batch(rows: Rows, columns: ToldRows, origin: Origin, row_class: type) -> pa.RecordBatch:
+def _batch(rows: Rows, columns: RequestColumns, origin: Origin, row_class: type) -> pa.RecordBatch:
     schema = arrow_schema(row_class)
     names, times = list(columns.names), [text.decode() for text in rows.time_texts]
     of_all = {"cluster_id": origin.cluster_id, "broker": origin.broker, "source": origin.source}
@@ -52,8 +52,8 @@ def _batch(rows: Rows, columns: ToldRows, origin: Origin, row_class: type) -> pa
     }
     if row_class is SessionGap:
         made["reason"] = pa.array(REASONS, pa.string()).take(pa.array(rows.rows["reason"]))
-        made["session_id"] = _numbers(_told(rows.of("session_id")), schema.field("session_id").type)
-        made["session_epoch"] = _numbers(_told(rows.of("session_epoch")), schema.field("session_epoch").type)
+        made["session_id"] = _numbers(_zero_for_null(rows.of("session_id")), schema.field("session_id").type)
+        made["session_epoch"] = _numbers(_zero_for_null(rows.of("session_epoch")), schema.field("session_epoch").type)
         made["error_code"] = _numbers(rows.of("session_error"), schema.field("error_code").type)
     else:
         for column, place in (("topic", 0), ("topic_id", 1)):
@@ -69,7 +69,7 @@ def _batch(rows: Rows, columns: ToldRows, origin: Origin, row_class: type) -> pa
     return pa.RecordBatch.from_arrays([made[field.name] for field in schema], schema=schema)
 
 
-def _told(column: Integers) -> Integers:
+def _zero_for_null(column: Integers) -> Integers:
     return np.where(column == NULL, 0, column)
 
 

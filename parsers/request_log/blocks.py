@@ -14,7 +14,7 @@ from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar, cast
 from parsers.provenance import Origin
 from parsers.request_log import positions
 from parsers.request_log.call import FetchCall, line_of
-from parsers.request_log.fetch_columns import ToldRows
+from parsers.request_log.fetch_columns import RequestColumns
 from parsers.request_log.folded import Folded
 from parsers.request_log.gathered import Gathered, Taken
 from parsers.request_log.layout import MARKER, Layout, layout_of
@@ -147,7 +147,7 @@ class Blocks:
             (PRODUCE, True): self._produces.json.append, (PRODUCE, False): self._produces.text.append,
         }  # fmt: skip
 
-    def of_block(self, block: WholeLines) -> Iterator[ToldRows | Other]:
+    def of_block(self, block: WholeLines) -> Iterator[RequestColumns | Other]:
         """What the lines of a block tell."""
         base, counts = block.start, self._reading.counts
         odd = self._sorted_out(block.data, base)
@@ -163,7 +163,7 @@ class Blocks:
         self._fetches.add_found()
         self._produces.add_found()
 
-    def of_line(self, line: Line) -> Iterator[ToldRows | Other]:
+    def of_line(self, line: Line) -> Iterator[RequestColumns | Other]:
         """What a line tells that stands by itself."""
         yield from self._by_grammar(line)
         self._fetches.add_found()
@@ -210,7 +210,7 @@ class Blocks:
             self._openings[line[_TIMED:_OPENS]] = (*opening[:3], None)
         return opening
 
-    def _by_grammar(self, line: Line) -> Iterator[ToldRows | Other]:
+    def _by_grammar(self, line: Line) -> Iterator[RequestColumns | Other]:
         """What a line tells that is none of a fetch or a produce as they are as a rule written."""
         counts = self._reading.counts
         counts.lines += 1

@@ -18,8 +18,8 @@ from parsers.request_log.fetch_columns import (
     UNCHANGED,
     Codes,
     Integers,
+    RequestColumns,
     Rows,
-    ToldRows,
 )
 from parsers.request_log.positions import times_of
 from parsers.request_log.request import Times
@@ -28,7 +28,7 @@ from parsers.request_log.typed import NULL
 from parsers.tables.requests import Fetch
 
 
-class FetchTold(NamedTuple):
+class PartitionFetch(NamedTuple):
     """What was told of a partition by one fetch, or by several in a row."""
 
     topic: str | None
@@ -73,7 +73,8 @@ class FetchTold(NamedTuple):
 
 _REPEATED: Final = ("partition", "name", "replica", "client_id", "min_bytes", "fallen", *ASKED, *ANSWERED)
 """What is told once of fetches in a row that say the same."""
-_VALUES: Final = FetchTold._fields[FetchTold._fields.index("min_bytes") : FetchTold._fields.index("implied")]
+_FIELDS: Final = PartitionFetch._fields
+_VALUES: Final = _FIELDS[_FIELDS.index("min_bytes") : _FIELDS.index("implied")]
 """What stands in a statement as it does in a row."""
 _values_of: Final[Callable[[Fetch], tuple[int | None, ...]]] = attrgetter(*_VALUES)
 
@@ -86,11 +87,11 @@ def _own_since(times: Times) -> tuple[int | None, int | None]:
     return handled, None if times.remote is None else max(0, handled - times.remote)
 
 
-def fetch_told(row: Fetch) -> FetchTold:
+def partition_fetch(row: Fetch) -> PartitionFetch:
     """What a row of the table tells."""
     opened = row.answer_session_id if row.session_epoch == 0 and not row.session_error else None
     full = row.session_id is None or row.session_epoch in (None, -1, 0)
-    return FetchTold._make((
+    return PartitionFetch._make((
         row.topic, row.topic_id, row.partition or 0, -1 if row.replica is None else row.replica, row.client_id,
         row.session_id if not full else None if row.session_id is None else opened or None,
         row.time_text, None, 1, row.total_time_us, *_own_since(times_of(row)), None, None, bool(row.remote_time_us),
@@ -117,8 +118,8 @@ def lost_lines(gaps: Rows) -> Iterator[LostLines]:
         yield LostLines(start, end, time, reason == LOST)
 
 
-def fetch_columns(rows: Rows, part: ToldRows) -> dict[str, Sequence[Any]]:
-    """Fetches, a column under each name of `FetchTold`: a row at a time would cost as much as reading its line."""
+def fetch_columns(rows: Rows, part: RequestColumns) -> dict[str, Sequence[Any]]:
+    """Fetches, a column under each name of `PartitionFetch`: a row at a time would cost as much as reading its line."""
     again = rows.of("times") > 1
     handled, answered = _since(*(rows.of(name) for name in TIMES[:4]))
     last_handled, last_answered = _since(*(np.where(again, rows.of_last(name), NULL) for name in TIMES[:4]))
@@ -145,7 +146,7 @@ def fetch_columns(rows: Rows, part: ToldRows) -> dict[str, Sequence[Any]]:
     }
 
 
-def produce_columns(rows: Rows, part: ToldRows) -> dict[str, Sequence[Any]]:
+def produce_columns(rows: Rows, part: RequestColumns) -> dict[str, Sequence[Any]]:
     """The same of produces."""
     handled, answered = _since(*(rows.of(name) for name in TIMES[:4]))
     return {
@@ -167,7 +168,7 @@ def produce_columns(rows: Rows, part: ToldRows) -> dict[str, Sequence[Any]]:
     }
 
 
-def named_by_lines(part: ToldRows) -> int:
+def named_by_lines(part: RequestColumns) -> int:
     """How often lines name a partition with a fetch or a produce, whatever rests in sessions meanwhile."""
     resting = IMPLIED | UNCHANGED
     produces = 0 if part.produces is None else len(part.produces)
@@ -211,7 +212,7 @@ def _sessions(rows: Rows) -> Integers:
 
 
 def fetch_numbers(rows: Rows) -> dict[str, Integers]:
-    """What fetches tell, in numbers under the names of `FetchTold`: texts as codes, NULL where nothing is told.
+    """What fetches tell, in numbers under the names of `PartitionFetch`: texts as codes, NULL where nothing is told.
 
     A time in another form than Kafka's own is none here.
     """
@@ -241,7 +242,7 @@ def _codes(rows: Rows) -> dict[str, Integers]:
     return {"topic": name, "topic_id": name, "client_id": rows.of("client_id"), "time": rows.of("time")}
 
 
-def _places(rows: Rows, part: ToldRows) -> dict[str, Sequence[Any]]:
+def _places(rows: Rows, part: RequestColumns) -> dict[str, Sequence[Any]]:
     """Topic, topic id and partition; an empty name is none."""
     spelt = [(topic or None, topic_id or None) for topic, topic_id in part.names]
     named = [spelt[code] for code in rows.of("name").tolist()]

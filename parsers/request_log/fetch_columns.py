@@ -70,7 +70,7 @@ class Rows(Struct, frozen=True, kw_only=True):
         return replace(self, rows={name: column[places] for name, column in self.rows.items()})
 
 
-class ToldRows(Struct, frozen=True, kw_only=True):
+class RequestColumns(Struct, frozen=True, kw_only=True):
     """What some lines tell: fetches, produces, and holes in sessions; what the codes of texts and topics stand for."""
 
     fetches: Rows | None = None

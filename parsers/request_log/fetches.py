@@ -9,7 +9,7 @@ from operator import itemgetter
 from parsers.provenance import Origin
 from parsers.request_log.batches import batches_of
 from parsers.request_log.call import FetchCall, line_of
-from parsers.request_log.fetch_columns import ToldRows
+from parsers.request_log.fetch_columns import RequestColumns
 from parsers.request_log.folded import Folded
 from parsers.request_log.gathered import Taken
 from parsers.request_log.sessions import NOTHING, SessionState
@@ -26,7 +26,7 @@ def fetch_rows(
     yield from _rows(folded.rest(), origin)
 
 
-def _rows(parts: Iterable[ToldRows], origin: Origin) -> Iterator[Fetch | SessionGap]:
+def _rows(parts: Iterable[RequestColumns], origin: Origin) -> Iterator[Fetch | SessionGap]:
     """The rows of some lines by line, gaps in front of what they leave in doubt."""
     sides: list[list[tuple[int, Fetch | SessionGap]]] = [[], []]
     for part in parts:

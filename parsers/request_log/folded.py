@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from parsers.request_log.call import PartitionKey
-from parsers.request_log.fetch_columns import Codes, Integers, Rows, ToldRows
+from parsers.request_log.fetch_columns import Codes, Integers, RequestColumns, Rows
 from parsers.request_log.fetch_rows import fold
 from parsers.request_log.gathered import Gathered, Taken, Topics, fetches_in, integers, produces_in
 from parsers.request_log.joined import Joined, NamedPartitions, joined, with_falls
@@ -72,10 +72,10 @@ class Folded:
         self.produces.append(produces_in(taken, self._texts, self._topics))
         return self.produces[-1]
 
-    def rest(self) -> Iterator[ToldRows]:
+    def rest(self) -> Iterator[RequestColumns]:
         """What the lines tell that were added."""
         if self.produces:
-            yield ToldRows(
+            yield RequestColumns(
                 produces=self._of_produces(joined(self.produces)), texts=self._texts, names=self._topics.names
             )
         if self.fetches:
@@ -84,7 +84,7 @@ class Folded:
         self.fetches.clear()
         self._renew()
 
-    def _of_fetches(self, lines: Joined) -> Iterator[ToldRows]:
+    def _of_fetches(self, lines: Joined) -> Iterator[RequestColumns]:
         heads = lines.heads
         calls, gaps = self._steps(lines)
         asked, forgotten, answered = map(self._side, self._unrefused(lines.sides, calls.life == REFUSED))
@@ -92,10 +92,10 @@ class Folded:
             number, reason, lost = (integers(column) for column in zip(*gaps, strict=True))
             holes = {"line": number, "reason": reason, "lost": lost, "last": np.full(len(gaps), -1)}
             at_lines = Rows(lines=heads, time_texts=lines.time_texts, rows=holes)
-            yield ToldRows(gaps=at_lines, texts=self._texts, names=self._topics.names)
+            yield RequestColumns(gaps=at_lines, texts=self._texts, names=self._topics.names)
         ranks = None if self._runs else self._ranks()
         for rows in fold(calls, asked, forgotten, answered, self._entries, ranks):
-            yield ToldRows(fetches=self._rows(lines, rows), texts=self._texts, names=self._topics.names)
+            yield RequestColumns(fetches=self._rows(lines, rows), texts=self._texts, names=self._topics.names)
 
     def _steps(self, lines: Joined) -> tuple[Calls, list[tuple[int, int, int]]]:
         heads, endpoints = lines.heads, map(self._endpoints.__getitem__, lines.connections)

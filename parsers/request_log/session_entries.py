@@ -74,8 +74,8 @@ class Entries:
                 yield key, None
                 continue
             asked_at, answered_at = int(self.asked_at[place]), int(self.answered_at[place])
-            asked = None if asked_at == NULL else AskedPartition(key, *_told(self.asked[place]))
-            answered = None if answered_at == NULL else AnsweredPartition(key, *_told(self.answered[place]))
+            asked = None if asked_at == NULL else AskedPartition(key, *_none_for_null(self.asked[place]))
+            answered = None if answered_at == NULL else AnsweredPartition(key, *_none_for_null(self.answered[place]))
             yield key, Cached(
                 asked, asked is not None and doubted > asked_at, bool(self.asked_before[place]),
                 answered, answered is not None and doubted > answered_at, bool(self.answered_before[place]),
@@ -100,5 +100,5 @@ class Entries:
                 self.answered_at[place] = _STALE if cached.answered_stale else _SURE
 
 
-def _told(values: Integers) -> Iterator[int | None]:
+def _none_for_null(values: Integers) -> Iterator[int | None]:
     return (None if value == NULL else value for value in values.tolist())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from parsers.provenance import Origin
 from parsers.request_log.blocks import Blocks, LineReading, Other
-from parsers.request_log.fetch_columns import ToldRows
+from parsers.request_log.fetch_columns import RequestColumns
 from parsers.request_log.folded import TOGETHER, Folded
 from parsers.request_log.lines_of_range import Line, Unpackable, WholeLines, pieces_of
 from parsers.request_log.presence import layout_in
@@ -45,7 +45,7 @@ class Trace:
         """The sessions after the range."""
         return self._folded.sessions()
 
-    def read(self) -> Iterator[ToldRows | Other]:
+    def read(self) -> Iterator[RequestColumns | Other]:
         """Everything that is told, each partition's part of it in the order of the lines."""
         try:
             with self._path.open("rb") as file:
@@ -58,9 +58,9 @@ class Trace:
 
 def read_pieces(
     pieces: Iterable[WholeLines | Line], reading: LineReading, folded: Folded
-) -> Iterator[ToldRows | Other]:
+) -> Iterator[RequestColumns | Other]:
     """The same of pieces of a log."""
-    return kept_refusals(_told(pieces, reading, folded), reading.origin)
+    return kept_refusals(_read(pieces, reading, folded), reading.origin)
 
 
 def sessions_after(
@@ -73,7 +73,9 @@ def sessions_after(
     return trace.sessions()
 
 
-def _told(pieces: Iterable[WholeLines | Line], reading: LineReading, folded: Folded) -> Iterator[ToldRows | Other]:
+def _read(
+    pieces: Iterable[WholeLines | Line], reading: LineReading, folded: Folded
+) -> Iterator[RequestColumns | Other]:
     place, added, blocks = 0, 0, Blocks(reading, folded)
     try:
         for piece in pieces:

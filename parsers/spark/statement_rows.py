@@ -27,7 +27,7 @@ from parsers.files import GZIP
 from parsers.internal_topics import InternalRecord, group_history, internal_record, transaction_history
 from parsers.metadata_log import MetadataInput, metadata_history, metadata_input
 from parsers.provenance import Origin
-from parsers.request_log import EVERY_API, NOTHING, SessionState, ToldRows, Trace
+from parsers.request_log import EVERY_API, NOTHING, RequestColumns, SessionState, Trace
 from parsers.request_log.batches import batches_of as batches_in
 from parsers.spark.asked_table import INSTANT, TableRequest
 from parsers.spark.disk_rows import SMALL, decoded, place_of, small_rows
@@ -99,7 +99,7 @@ def fetch_rows(
     """Fetches with their sessions rebuilt, file by file; `before` holds the sessions that a first part goes on with."""
     for part in parts:
         for piece in _trace(part, request, frozenset(("FETCH",)), before).read():
-            if isinstance(piece, ToldRows):
+            if isinstance(piece, RequestColumns):
                 yield from batches_in(piece, part.origin, request.row_class)
 
 
@@ -120,7 +120,7 @@ def request_rows(parts: Sequence[FilePart], request: TableRequest) -> Iterator[p
     for part in parts:
         rows = list[object]()
         for piece in _trace(part, request, REQUESTS[request.table]).read():
-            if isinstance(piece, ToldRows):
+            if isinstance(piece, RequestColumns):
                 yield from batches_in(piece, part.origin, request.row_class)
             elif isinstance(piece, request.row_class):
                 rows.append(piece)

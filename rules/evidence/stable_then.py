@@ -41,7 +41,7 @@ class _Transactions:
     """The transactions of a log by their ends; lives only inside `stable_offsets_apart`."""
 
     def __init__(self, replica: Replica) -> None:
-        self._told: Transactions = replica.log.transactions
+        self._transactions: Transactions = replica.log.transactions
         self._epochs = [run.start_offset for run in replica.log.epochs[1:]]
         first = replica.log.first_offset
         self._whole = replica.log_start_offset == 0 == first
@@ -50,7 +50,7 @@ class _Transactions:
     @cached_property
     def _spans(self) -> Sequence[tuple[int, int, int]]:
         """Marker, first record and producer."""
-        spans = undecided_spans(self._told)
+        spans = undecided_spans(self._transactions)
         return sorted((t.marker_offset, t.start_offset, t.producer_id) for t in spans if t.start_offset is not None)
 
     @cached_property
@@ -69,8 +69,8 @@ class _Transactions:
     def due(self, entry: ToldAbort) -> int | None:
         """What an entry should have told; null where it may be right."""
         marker, stable = entry.marker_offset, entry.last_stable_offset
-        forgotten = self._told.closed_count > len(self._told.closed)
-        if forgotten and marker <= self._told.closed[0].marker_offset:
+        forgotten = self._transactions.closed_count > len(self._transactions.closed)
+        if forgotten and marker <= self._transactions.closed[0].marker_offset:
             return None
         place = bisect_right(self._ends, marker)
         oldest = self._oldest[place] if place < len(self._spans) else NEVER

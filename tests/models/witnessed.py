@@ -15,7 +15,7 @@ from auditor.simulation.journal_rows import FIRST_TIMESTAMP, LINES_A_STATEMENT
 from auditor.simulation.printed_requests import RequestRow
 from auditor.simulation.writing_place import TOPIC, TOPIC_ID
 from parsers.provenance import Origin, Span
-from parsers.request_log import FetchTold, Other, fetch_told
+from parsers.request_log import Other, PartitionFetch, partition_fetch
 from parsers.tables.requests import Fetch, Produce
 from rules.history.moments import Moment
 from rules.history.repetitions import collapse
@@ -169,9 +169,9 @@ def _traced(rows: Sequence[RequestRow], names: Mapping[str, str]) -> Iterator[Na
         yield from of_trace(map(_told, rows), origin, names)
 
 
-def _told(row: RequestRow) -> FetchTold | Other | ByColumns:
+def _told(row: RequestRow) -> PartitionFetch | Other | ByColumns:
     if isinstance(row, Fetch):
-        return fetch_told(row)
+        return partition_fetch(row)
     return ByColumns({}, _written(row)) if isinstance(row, Produce) else row
 
 

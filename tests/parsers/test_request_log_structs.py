@@ -22,9 +22,9 @@ from parsers.request_log import (
     Again,
     LineCounts,
     Other,
+    RequestColumns,
     RequestLog,
     SessionState,
-    ToldRows,
     fetch_columns,
     fold,
     join,
@@ -48,7 +48,7 @@ Said = tuple[tuple[str | None, int], Moment]
 Read = tuple[dict[str, list[str]], SessionState, LineCounts]
 
 
-def parts_of(text: bytes, reading: LineReading, folded: Folded) -> list[ToldRows | Other]:
+def parts_of(text: bytes, reading: LineReading, folded: Folded) -> list[RequestColumns | Other]:
     return list(read_pieces(blocks_of(io.BytesIO(text), 0, None), reading, folded))
 
 
@@ -73,7 +73,7 @@ def by_structs(text: bytes, before: SessionState = NOTHING) -> Read:
     counts, folded = LineCounts(), Folded(before, runs=False)
     rows = list[object]()
     for part in parts_of(text, LineReading(ORIGIN, counts, runs=False), folded):
-        if isinstance(part, ToldRows):
+        if isinstance(part, RequestColumns):
             kinds = (Fetch, SessionGap, Produce)
             batches = ((kind, batch) for kind in kinds for batch in batches_of(part, ORIGIN, kind))
             rows += (row for kind, batch in batches for row in from_arrow(batch, kind))
@@ -287,7 +287,7 @@ def test_every_recorded_fetch_and_produce_fits_a_struct(monkeypatch: pytest.Monk
     assert len(recorded()) >= 80
     parts = parts_of(text, LineReading(ORIGIN, counts := LineCounts()), Folded())
     assert counts.fetches + counts.requests + counts.unread == counts.lines == text.count(b"\n")
-    assert any(isinstance(part, ToldRows) and part.produces is not None for part in parts)
+    assert any(isinstance(part, RequestColumns) and part.produces is not None for part in parts)
 
 
 @pytest.mark.parametrize("unit", [b"{{{*", b"{", b"[", b"(", b",a=(", b"a=x,", b'"a":[', b'","', b"\\", b"9", b",9"])
@@ -313,9 +313,10 @@ def test_what_is_told_again_is_told_with_a_count(lines: list[bytes]) -> None:
     rows = [
         ByColumns(fetch_columns(part.fetches, part), {})
         for part in parts
-        if isinstance(part, ToldRows) and part.fetches is not None
+        if isinstance(part, RequestColumns) and part.fetches is not None
     ]
-    assert moments([*Thinning().passing(parts)]) == moments([*rows, *(p for p in parts if not isinstance(p, ToldRows))])
+    others = (part for part in parts if not isinstance(part, RequestColumns))
+    assert moments([*Thinning().passing(parts)]) == moments([*rows, *others])
 
 
 def test_of_fetches_without_sessions_only_what_moves_makes_statements() -> None:
@@ -334,7 +335,8 @@ def test_of_fetches_without_sessions_only_what_moves_makes_statements() -> None:
 @pytest.mark.parametrize("form", ["JSON", "text"])
 def test_a_busy_log_is_thinned_and_what_is_left_stands_in_the_whole(form: str) -> None:
     text = busy_trace(form, 7, 6_000_000)
-    parts = [part for part in parts_of(text, LineReading(ORIGIN, LineCounts()), Folded()) if isinstance(part, ToldRows)]
+    every = parts_of(text, LineReading(ORIGIN, LineCounts()), Folded())
+    parts = [part for part in every if isinstance(part, RequestColumns)]
     rows = sum(len(side) for part in parts for side in (part.fetches, part.produces) if side is not None)
     few = statements(text)
     assert 4 * len(few) < rows
@@ -356,12 +358,13 @@ def test_many_resting_partitions_are_told_a_bounded_number_at_a_time() -> None:
     opened = SESSION % (1, 2, 0, 0, asked, b"", ANSWER % (0, 7, told)) + b"\n"
     waits = b"".join(SESSION % (2, 2, 7, epoch, b"", b"", ANSWER % (0, 7, b"")) + b"\n" for epoch in range(1, 101))
     parts = parts_of(opened + waits, LineReading(ORIGIN, LineCounts(), runs=False), Folded(runs=False))
-    sizes = [len(part.fetches) for part in parts if isinstance(part, ToldRows) and part.fetches is not None]
+    sizes = [len(part.fetches) for part in parts if isinstance(part, RequestColumns) and part.fetches is not None]
     assert sum(sizes) == 5000 * 101
     assert max(sizes) < 300_000
     # What rests is told once where a count will do.
     runs = parts_of(opened + waits, LineReading(ORIGIN, LineCounts()), Folded())
-    assert sum(len(part.fetches) for part in runs if isinstance(part, ToldRows) and part.fetches is not None) == 10_000
+    columns = (part for part in runs if isinstance(part, RequestColumns))
+    assert sum(len(part.fetches) for part in columns if part.fetches is not None) == 10_000
 
 
 @pytest.mark.parametrize("case", ["clean_1_1", "clean_2_8", "clean_mixed", "clean_4x"])

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from auditor.engines.witnesses.statements_of_rows import Named, PartitionName, known, known_id, place_of
 from parsers.broker_log import wall_clock
 from parsers.provenance import Origin, Span
-from parsers.request_log import FetchTold, Other
+from parsers.request_log import Other, PartitionFetch
 from rules.history.statements import Fetched, Produced
 
 Value = TypeVar("Value")
@@ -26,11 +26,11 @@ class ByColumns(NamedTuple):
     produces: Statements
 
 
-def gathered(rows: Iterable[FetchTold | Other | ByColumns]) -> Iterator[Other | ByColumns]:
+def gathered(rows: Iterable[PartitionFetch | Other | ByColumns]) -> Iterator[Other | ByColumns]:
     """What is told, with fetches in columns."""
-    fetches = list[FetchTold]()
+    fetches = list[PartitionFetch]()
     for row in rows:
-        if isinstance(row, FetchTold):
+        if isinstance(row, PartitionFetch):
             fetches.append(row)
         else:
             yield row
@@ -40,7 +40,7 @@ def gathered(rows: Iterable[FetchTold | Other | ByColumns]) -> Iterator[Other | 
     yield ByColumns(as_columns(fetches), {})
 
 
-def as_columns(rows: Sequence[FetchTold]) -> Statements:
+def as_columns(rows: Sequence[PartitionFetch]) -> Statements:
     """The same, a column under each name."""
     return dict(zip(rows[0]._fields, zip(*rows, strict=True), strict=True)) if rows else {}
 

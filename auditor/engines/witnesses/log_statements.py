@@ -31,7 +31,7 @@ from parsers.broker_log import given_for
 from parsers.checkpoints import read_server_properties
 from parsers.files import read_source
 from parsers.provenance import Origin
-from parsers.request_log import NOTHING, FetchTold, Other, SessionState, Trace, sessions_after
+from parsers.request_log import NOTHING, Other, PartitionFetch, SessionState, Trace, sessions_after
 from parsers.tables import BrokerEvent, Refusal, from_arrow
 from rules.history.moments import Moment
 from rules.history.repetitions import collapse
@@ -116,8 +116,8 @@ def _of_requests(refusals: Sequence[Refusal]) -> list[Refusal]:
 
 
 def _without(
-    refusals: list[Refusal], rows: Iterable[FetchTold | Other | ByColumns]
-) -> Iterator[FetchTold | Other | ByColumns]:
+    refusals: list[Refusal], rows: Iterable[PartitionFetch | Other | ByColumns]
+) -> Iterator[PartitionFetch | Other | ByColumns]:
     for row in rows:
         if isinstance(row, Refusal):
             refusals.append(row)

@@ -22,7 +22,7 @@ from auditor.engines.witnesses.fetched import (
 from auditor.engines.witnesses.statements_of_rows import Named, PartitionName, ids, known, known_id, place_of
 from parsers.broker_log import wall_clock
 from parsers.provenance import Origin, Span, row_span
-from parsers.request_log import Again, FetchTold, Other, Worded, fetch_told
+from parsers.request_log import Again, Other, PartitionFetch, Worded, partition_fetch
 from parsers.tables import Refusal
 from parsers.tables.metadata import replica_ids
 from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, RequestEvent
@@ -41,12 +41,12 @@ def of_fetches(fetches: Iterable[Fetch], names: Mapping[str, str]) -> Iterator[N
     rows = (fetch for fetch in fetches if fetch.replica is not None)
     while some := list(islice(rows, GATHERED)):
         writers, sources = [fetch.broker for fetch in some], [fetch.source for fetch in some]
-        columns = as_columns([fetch_told(fetch) for fetch in some])
+        columns = as_columns([partition_fetch(fetch) for fetch in some])
         yield from fetched({**columns, "writer": writers, "source": sources}, names)
 
 
 def of_trace(
-    rows: Iterable[FetchTold | Other | ByColumns], origin: Origin, names: Mapping[str, str]
+    rows: Iterable[PartitionFetch | Other | ByColumns], origin: Origin, names: Mapping[str, str]
 ) -> Iterator[Named]:
     """Statements of a request log; what requests repeat word for word is one statement with a count."""
     repeated = Repeated(names)

@@ -14,10 +14,10 @@ from msgspec.structs import replace
 from auditor.engines.witnesses.fetched import ByColumns, Statements
 from parsers.broker_log import wall_clock
 from parsers.request_log import (
-    FetchTold,
     Other,
+    PartitionFetch,
+    RequestColumns,
     Rows,
-    ToldRows,
     fetch_columns,
     fetch_numbers,
     named_by_lines,
@@ -39,11 +39,11 @@ class Thinning:
     def __init__(self) -> None:
         self.names = 0
 
-    def passing(self, parts: Iterable[ToldRows | Other]) -> Iterator[Other | ByColumns]:
+    def passing(self, parts: Iterable[RequestColumns | Other]) -> Iterator[Other | ByColumns]:
         """What is read, without what lies between landmarks."""
-        held, size = list[ToldRows](), 0
+        held, size = list[RequestColumns](), 0
         for part in parts:
-            if not isinstance(part, ToldRows):
+            if not isinstance(part, RequestColumns):
                 yield part
                 continue
             self.names += named_by_lines(part)
@@ -56,7 +56,7 @@ class Thinning:
             held.append(part if part.fetches is None else replace(part, fetches=without_repetitions(part.fetches)))
         yield self._of_columns(held)
 
-    def _of_columns(self, parts: Sequence[ToldRows]) -> ByColumns:
+    def _of_columns(self, parts: Sequence[RequestColumns]) -> ByColumns:
         fetches = [(part, part.fetches) for part in parts if part.fetches is not None]
         produces = [(part, part.produces) for part in parts if part.produces is not None]
         if self.names <= WHOLE:
@@ -73,14 +73,14 @@ class Thinning:
         )
 
 
-def thinned_rows(rows: Sequence[FetchTold]) -> Iterator[FetchTold]:
+def thinned_rows(rows: Sequence[PartitionFetch]) -> Iterator[PartitionFetch]:
     """The same of rows of a table of fetches."""
     kept, _ = landmarks(_frame(rows, FETCH_COLUMNS), pl.DataFrame(schema=PRODUCE_COLUMNS))
     for place, out in zip(kept["place"], kept["left_out"], strict=True):
         yield rows[place]._replace(left_out=out) if out else rows[place]
 
 
-def _size(part: ToldRows) -> int:
+def _size(part: RequestColumns) -> int:
     return sum(len(rows) for rows in (part.fetches, part.produces) if rows is not None)
 
 
@@ -99,7 +99,7 @@ def _joined(parts: Sequence[Statements], kept: pl.DataFrame | None = None) -> St
     return columns if kept is None else {**columns, "left_out": kept["left_out"].to_list()}
 
 
-def _taken(parts: Sequence[tuple[ToldRows, Rows]], kept: pl.DataFrame) -> Iterator[tuple[ToldRows, Rows]]:
+def _taken(parts: Sequence[tuple[RequestColumns, Rows]], kept: pl.DataFrame) -> Iterator[tuple[RequestColumns, Rows]]:
     """The rows at some places of parts that follow each other, in order."""
     places, starts = kept["place"].to_numpy(), np.cumsum([0, *(len(rows) for _, rows in parts)])
     cuts = np.searchsorted(places, starts)
@@ -107,7 +107,7 @@ def _taken(parts: Sequence[tuple[ToldRows, Rows]], kept: pl.DataFrame) -> Iterat
         yield part, rows.taken(places[first:last].astype(np.int64) - start)
 
 
-def _frame(rows: Sequence[FetchTold], columns: Mapping[str, type[pl.DataType]]) -> pl.DataFrame:
+def _frame(rows: Sequence[PartitionFetch], columns: Mapping[str, type[pl.DataType]]) -> pl.DataFrame:
     values = {name: [_value(getattr(row, name), name) for row in rows] for name in columns}
     return pl.DataFrame(values, schema=columns)
 

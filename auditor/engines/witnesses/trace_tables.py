@@ -13,7 +13,7 @@ from auditor.engines.witnesses.statements_of_rows import Named
 from auditor.engines.witnesses.thinned_traces import thinned_rows
 from parsers.broker_log import wall_clock
 from parsers.provenance import Origin
-from parsers.request_log import fetch_told
+from parsers.request_log import partition_fetch
 from parsers.tables import Fetch
 from rules.history.trace_ends import WHOLE
 
@@ -30,7 +30,7 @@ def of_table(fetches: Iterable[Fetch], origin: Origin, names: Mapping[str, str])
             continue
         for broker, own in _by_broker(gathered).items():
             if _in_order(own):
-                yield from of_trace(thinned_rows([*map(fetch_told, own)]), replace(origin, broker=broker), names)
+                yield from of_trace(thinned_rows([*map(partition_fetch, own)]), replace(origin, broker=broker), names)
             else:
                 yield from of_fetches(own, names)
 

@@ -9,7 +9,7 @@ from auditor.engines.plan.units import ReadUnit
 from auditor.engines.witnesses.statements_of_rows import PartitionName
 from parsers.broker_log import wall_clock
 from parsers.refusal import refuse
-from parsers.request_log import LostLines, Other, ToldRows, lost_lines
+from parsers.request_log import LostLines, Other, RequestColumns, lost_lines
 from parsers.tables import Refusal
 from rules.evidence import METADATA_TOPIC
 from rules.history.gaps import TraceGap
@@ -37,10 +37,10 @@ class SessionsLost:
         self._unit = unit
         self._span: tuple[int, int] | None = None
 
-    def passing(self, parts: Iterable[ToldRows | Other]) -> Iterator[ToldRows | Other]:
+    def passing(self, parts: Iterable[RequestColumns | Other]) -> Iterator[RequestColumns | Other]:
         """Everything that is read; the gaps of sessions are noted here."""
         for part in parts:
-            if isinstance(part, ToldRows) and part.gaps is not None:
+            if isinstance(part, RequestColumns) and part.gaps is not None:
                 self._note(lost_lines(part.gaps))
             yield part
 

@@ -6,7 +6,7 @@ from rules.history.moments import accepted
 from rules.protocol.versions import KafkaVersion
 from rules.replay.leading.tracks import IN_FLIGHT_MS, Track
 from rules.replay.leads.by_clock_and_epoch import Served
-from rules.replay.leads.told_isr import InForce
+from rules.replay.leads.isr_in_force import InForce
 
 
 class Weighing:

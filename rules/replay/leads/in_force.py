@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from rules.protocol.steps import StepLimit
 from rules.replay.leads.in_sync import IsrHistory, middle_of
-from rules.replay.leads.told_isr import InForce
+from rules.replay.leads.isr_in_force import InForce
 
 Isr = frozenset[int]
 NOBODY: Isr = frozenset()

@@ -16,8 +16,8 @@ from rules.history.moments import assigned
 from rules.history.rotated import log_of
 from rules.history.statements import Role
 from rules.replay.leads.by_clock_and_epoch import LED, Statements
+from rules.replay.leads.isr_in_force import InForce
 from rules.replay.leads.served_leads import ServedLead
-from rules.replay.leads.told_isr import InForce
 
 BEFORE_ALL: Final = -(1 << 62)
 
