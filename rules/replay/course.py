@@ -267,8 +267,7 @@ class _Story:
         expected = held if moment.latest_term is None else UNKNOWN
         if moment.kind in ROLE_KINDS:
             expected = capped(expected, moment.offset, f"its log ended at {moment.offset}")
-        observed = moment.high_watermark
-        watermark = ToldWatermark(moment=moment, by_leader=False, expected=expected, observed=observed)
+        watermark = ToldWatermark(moment=moment, by_leader=False, expected=expected, observed=moment.high_watermark)
         self.told_watermarks.append(watermark)
 
     def _of_unknown_epoch(self, broker: int, moment: Moment) -> bool:
@@ -282,9 +281,8 @@ class _Story:
         for row in rows:
             fetch = row.moment
             if isinstance(fetch, Fetched) and not row.last and fetch.error in (None, 0) and not fetch.doubtful:
-                observed, expected = fetch.high_watermark, row.answer
-                watermark = ToldWatermark(moment=fetch, by_leader=True, expected=expected, observed=observed)
-                self.told_watermarks.append(watermark)
+                answer = ToldWatermark(moment=fetch, by_leader=True, expected=row.answer, observed=fetch.high_watermark)
+                self.told_watermarks.append(answer)
 
     def _release(self, broker: int, at: Moment | None) -> str | None:
         return release_at(broker, at, self.settings, self.clocks, self.binaries.get(broker))
