@@ -43,7 +43,7 @@ def _contradicted(broker: int, found: IndexJudgement) -> Violation:
             "entries": found.count,
             "first": found.faults[0].found,
             "flaws": found.flaws,
-            "rebuilt": " The broker builds its indexes again at its next start." if found.rebuilt else "",
+            "rebuilt": f" Broker {broker} builds its indexes again at its next start." if found.rebuilt else "",
         },
         exhibits=tuple(Exhibit(span=fault.span, role=fault.flaw) for fault in found.faults[:SHOWN]),
     )

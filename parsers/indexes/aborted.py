@@ -42,10 +42,12 @@ def decided_otherwise(slots: Slots, headers: pa.RecordBatch, read: Read) -> Iter
     indexed = _indexed(slots, offsets, producers)
     for row in np.flatnonzero((types == _ABORT) & ~indexed).tolist():
         offset, producer = int(offsets[row]), int(producers[row])
-        yield _contradiction(slots, "no entry", offset, f"nothing for producer {producer}'s abort at offset {offset}")
+        found = f"no entry tells of producer {producer}'s abort at offset {offset}"
+        yield _contradiction(slots, "no entry", offset, found)
     for row in np.flatnonzero((types == _COMMIT) & indexed).tolist():
         offset, producer = int(offsets[row]), int(producers[row])
-        found = f"producer {producer} at offset {offset}, where the log's marker commits"
+        entry = f"the entry for offset {offset} says that producer {producer}'s transaction was aborted there"
+        found = f"{entry}; the log's marker commits it"
         yield _contradiction(slots, "no marker", offset, found)
 
 

@@ -109,7 +109,7 @@ def falls(slots: Slots) -> Iterator[ContradictedEntry]:
     else:
         fallen = later <= earlier
     for row in np.flatnonzero(fallen).tolist():
-        found = f"{_entry(slots, row + 1)} behind {_entry(slots, row)}"
+        found = f"the entries do not rise: {_brief(slots, row)} comes before {_brief(slots, row + 1)}"
         yield _contradiction(slots, "falls", row + 1, found)
 
 
@@ -121,7 +121,8 @@ def beyond(slots: Slots, size: int, end_offset: int) -> Iterator[ContradictedEnt
     if slots.begins is not None:
         behind = (slots.begins >= end_offset) | behind
     for row in np.flatnonzero(behind).tolist():
-        found = f"{_entry(slots, row)} in a segment of {size} bytes that ends before offset {end_offset}"
+        ends = f"has {size} bytes and ends before offset {end_offset}" if size else "is empty"
+        found = f"{_entry(slots, row)}; the segment {ends}"
         yield _contradiction(slots, "beyond the log", row, found)
 
 
@@ -164,17 +165,19 @@ def _positions(slots: Slots, base: Ints, last: Ints, headers: pa.RecordBatch) ->
     flawed = held[inside | other]
     for place in flawed.tolist():
         row = int(rows[place])
-        batch = f"the batch [{int(base[row])}, {int(last[row]) + 1}) at byte {int(starts[row])}"
+        batch = f"the batch of offsets [{int(base[row])}, {int(last[row]) + 1})"
         if int(slots.values[place]) > int(starts[row]):
-            yield _contradiction(slots, "inside a batch", place, f"{_entry(slots, place)}, inside {batch}")
+            where = f"that byte is inside {batch}, which begins at byte {int(starts[row])}"
+            yield _contradiction(slots, "inside a batch", place, f"{_entry(slots, place)}; {where}")
         else:
-            yield _contradiction(slots, "another batch", place, f"{_entry(slots, place)}, where stands {batch}")
+            yield _contradiction(slots, "another batch", place, f"{_entry(slots, place)}; {batch} begins there")
 
 
 def _times(slots: Slots, held: Ints, rows: Ints, headers: pa.RecordBatch) -> Iterator[ContradictedEntry]:
     latest = column(headers, "max_timestamp", missing=-1)[rows]
     for place in np.flatnonzero(latest != slots.values[held]).tolist():
-        found = f"{_entry(slots, int(held[place]))}, but the latest time in that batch is {_time(int(latest[place]))}"
+        entry = _entry(slots, int(held[place]))
+        found = f"{entry}; the latest time in the batch with that offset is {_time(int(latest[place]))}"
         yield _contradiction(slots, "another time", int(held[place]), found)
 
 
@@ -182,7 +185,7 @@ def _markers(slots: Slots, held: Ints, rows: Ints, headers: pa.RecordBatch) -> I
     marked = (column(headers, "attributes", missing=0)[rows] & _MARKER) == _MARKER
     own = column(headers, "producer_id", missing=-1)[rows] == slots.values[held]
     for place in np.flatnonzero(~(marked & own)).tolist():
-        found = f"{_entry(slots, int(held[place]))}, where the log has no marker of it"
+        found = f"{_entry(slots, int(held[place]))}; the log has no such marker there"
         yield _contradiction(slots, "no marker", int(held[place]), found)
 
 
@@ -197,12 +200,24 @@ def _beginnings(
     written = (column(headers, "attributes", missing=0)[at] & _MARKER) == _TRANSACTIONAL
     own = column(headers, "producer_id", missing=-1)[at] == slots.values[held]
     for place in held[~(written & own & (base[at] == begins[held]))].tolist():
-        found = f"{_entry(slots, place)}, of a transaction that does not begin at offset {int(begins[place])}"
+        said = f"and that the transaction began at offset {int(begins[place])}"
+        found = f"{_entry(slots, place)}, {said}; in the log it does not begin at offset {int(begins[place])}"
         flaw: IndexFlaw = "begins at its marker" if begins[place] == slots.offsets[place] else "not its beginning"
         yield _contradiction(slots, flaw, place, found)
 
 
 def _entry(slots: Slots, row: int) -> str:
+    """What an entry says."""
+    offset, value = int(slots.offsets[row]), int(slots.values[row])
+    says = {
+        "offset": f"leads to byte {value}",
+        "time": f"says that {_time(value)} is the latest time so far",
+        "transaction": f"says that producer {value}'s transaction was aborted there",
+    }
+    return f"the entry for offset {offset} {says[slots.kind]}"
+
+
+def _brief(slots: Slots, row: int) -> str:
     offset, value = int(slots.offsets[row]), int(slots.values[row])
     if slots.kind == "offset":
         return f"offset {offset} at byte {value}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from parsers.tables import BatchHeader, BrokerEvent, Fetch, GroupOffset, OffsetCheckpoint, Produce
@@ -10,7 +10,7 @@ from rules.evidence import PartitionEvidence
 from rules.finding import Exhibit, Severity, Violation
 from rules.loss.incurred import Loss, losses
 from rules.rule import rule
-from rules.words import quoted
+from rules.words import numbered, quoted
 
 NAMED: Final = 8
 NAMELESS: Final = "a client without a name"
@@ -21,8 +21,8 @@ NAMELESS: Final = "a client without a name"
     severity=Severity.HIGH,
     needs=(BatchHeader, BrokerEvent, Fetch, GroupOffset, OffsetCheckpoint, Produce),
     law="ConsistentRead",
-    message="{offsets:^} held committed records of epoch {epoch}. Now other records{since} are there. Consumers that read "
-    "the old ones must go back to offset {start_offset}. {known}",
+    message="{offsets:^} held committed records of epoch {epoch}. Now {since} are there. Consumers that read the records of "
+    "epoch {epoch} must go back to offset {start_offset}. {known}",
     implied_by=("LEAD001", "ACK001", "TRUNC001"),
 )
 def offsets_reused(evidence: PartitionEvidence) -> Iterator[Violation]:
@@ -72,7 +72,6 @@ def _violation(loss: Loss, end: int, evidence: PartitionEvidence) -> Violation:
     affected = [f"group {quoted(name)}" for name in groups[:NAMED]]
     affected += [name if name == NAMELESS else f"client id {quoted(name)}" for name in clients[:NAMED]]
     known = f"Known consumers: {', '.join(affected)}." if affected else "Who read them is not known."
-    epochs = loss.reused_epochs
     spans = [c.span for c in evidence.group_offsets if c.group in groups][:NAMED]
     return Violation(
         brokers=(),
@@ -80,7 +79,7 @@ def _violation(loss: Loss, end: int, evidence: PartitionEvidence) -> Violation:
         end_offset=end,
         facts={
             "epoch": loss.epoch,
-            "since": f" of {_beside(loss.epoch, epochs[0])}epoch {epochs[0]}" if len(epochs) == 1 else "",
+            "since": _since(loss.epoch, loss.reused_epochs),
             "known": known,
             "groups": groups,
             "clients": clients,
@@ -90,6 +89,9 @@ def _violation(loss: Loss, end: int, evidence: PartitionEvidence) -> Violation:
     )
 
 
-def _beside(epoch: int, other: int) -> str:
-    """How another epoch stands to one: the controllers' numbers may go either way where an older log led."""
-    return "" if other == epoch else "the newer " if other > epoch else "the older "
+def _since(epoch: int, others: Sequence[int]) -> str:
+    """What is there now, by its epochs: the controllers' numbers may go either way where an older log led."""
+    if epoch in others or not others or min(others) < 0:
+        return "other records"
+    older = (", an older epoch," if max(others) < epoch else "") if len(others) == 1 else ""
+    return f"records of {numbered('epoch', others)}{older}"

@@ -79,8 +79,9 @@ def _not_compared(evidence: PartitionEvidence) -> Iterator[Undecided]:
         yield Undecided(reason=reason, missing=f"the replication-offset-checkpoint of {whose}", blocking=False)
     open_ones = [c for c in evidence.closings if isinstance(c, Unclosed) and c.broker not in unwritten]
     for missing in dict.fromkeys(c.missing for c in open_ones):
-        whose = numbered("broker", sorted({c.broker for c in open_ones if c.missing == missing}))
-        reason = f"{whose} saved a high watermark at shutdown. Nothing here confirms it"
+        saved = sorted({c.broker for c in open_ones if c.missing == missing})
+        saved_one = f"{numbered('broker', saved)} {'each ' * bool(saved[1:])}saved a high watermark at shutdown"
+        reason = f"{saved_one}. Nothing here tells how high it had been before, so whether it went back is not known"
         yield Undecided(reason=reason, missing=missing, blocking=False)
 
 

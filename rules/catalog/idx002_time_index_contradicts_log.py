@@ -16,7 +16,7 @@ from rules.rule import rule
     severity=Severity.LOW,
     needs=(BatchHeader, IndexEntry),
     law="TypeOk",
-    message="Broker {broker}'s time index contradicts its log in {entries:entry}. The first such entry says: {first}.{rebuilt}",
+    message="Broker {broker}'s time index contradicts its log in {entries:entry}. {first:.}{rebuilt}",
     implied_by=("SEG001", "SEG002", "SEG004", "SEG006", "SEG008"),
 )
 def time_index_contradicts_log(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

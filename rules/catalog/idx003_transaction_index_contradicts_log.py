@@ -17,7 +17,7 @@ from rules.rule import rule
     severity=Severity.LOW,
     needs=(BatchHeader, IndexEntry),
     law="TypeOk",
-    message="Broker {broker}'s transaction index contradicts its log: {first}. Such entries: {entries}.{rebuilt}",
+    message="Broker {broker}'s transaction index contradicts its log in {entries:place}. {first:.}{rebuilt}",
     implied_by=("SEG001", "SEG002", "SEG004", "SEG006", "SEG008"),
 )
 def transaction_index_contradicts_log(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

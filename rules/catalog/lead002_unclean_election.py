@@ -69,9 +69,7 @@ def _violation(change: LeaderChange, cost: Lacked) -> Violation:
     eligible = _eligible(change)
     words = cost.words
     if again and cost.known != "committed records":
-        words = f"broker {change.leader} was the last known leader, and {words}"
-    elif eligible and words.startswith("it "):
-        words = f"broker {change.leader} {words.removeprefix('it ')}"
+        words = f"broker {change.leader} was the last known leader; {words}"
     return Violation(
         brokers=(change.leader,),
         severity=_severity(cost, again=again or perhaps),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, OffsetCheckpoint
-from rules.evidence import PartitionEvidence
+from rules.evidence import Difference, PartitionEvidence
+from rules.evidence.written_in import written_in
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -15,8 +16,9 @@ from rules.rule import rule
     severity=Severity.INFO,
     needs=(BatchHeader, OffsetCheckpoint),
     law="LogMatchingProperty",
-    message="Brokers {left} and {right} hold different records at {offsets}. They are not known to be committed on "
-    "both, which is normal after a change of leader. The one that follows will remove its own and copy the leader's.",
+    message="Brokers {left} and {right} hold different records at {offsets}{whose}. At most one of the two is known to count "
+    "its records there as committed. That is normal after a change of leader. If one of these brokers follows the other, it "
+    "replaces its records there by the leader's.",
 )
 def tail_diverges(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Two replicas hold different records above a high watermark.
@@ -59,9 +61,19 @@ def tail_diverges(evidence: PartitionEvidence) -> Iterator[Violation | Undecided
             brokers=(difference.left.broker, difference.right.broker),
             start_offset=start,
             end_offset=difference.end_offset,
-            facts={"left": difference.left.broker, "right": difference.right.broker},
+            facts={
+                "left": difference.left.broker,
+                "right": difference.right.broker,
+                "whose": _whose(difference, start),
+            },
             exhibits=tuple(
                 Exhibit(span=span, role=f"broker {broker}'s first differing batch")
                 for broker, span in difference.first_batches
             ),
         )
+
+
+def _whose(difference: Difference, start: int) -> str:
+    """Of which epochs the records of either side are, where both tell it."""
+    sides = [(side.broker, written_in(side, start, difference.end_offset)) for side in (difference.left, difference.right)]
+    return f" ({', '.join(f'those of broker {b} are{epochs}' for b, epochs in sides)})" if all(e for _, e in sides) else ""

@@ -8,7 +8,7 @@ from parsers.tables import SourceRow
 from rules.evidence import OtherId, PartitionEvidence, Replica, begun_again
 from rules.finding import Severity, Undecided, Violation
 from rules.rule import rule
-from rules.words import numbered
+from rules.words import listed, numbered
 
 
 @rule(
@@ -80,7 +80,7 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
             confidence="certain" if known else "possible",
             facts={
                 "incarnations": len(ids),
-                "says": f"logs of {len(ids)} different topics of this name are here; {_by_id(evidence.current)}",
+                "says": f"logs of {len(ids)} different topics of this name are here; {_by_id(evidence.current)}{_newest(evidence)}",
                 "topic_ids": tuple(sorted(topic_id for topic_id in ids if topic_id is not None)),
                 "because": "the topic was deleted and created again"
                 if known
@@ -99,6 +99,17 @@ def _by_id(replicas: Sequence[Replica]) -> str:
     for replica in replicas:
         owners.setdefault("no topic id" if replica.topic_id is None else f"topic id {replica.topic_id}", set()).add(replica.broker)
     return ", ".join(f"{numbered('broker', sorted(own), 'has')} {topic_id}" for topic_id, own in owners.items())
+
+
+def _newest(evidence: PartitionEvidence) -> str:
+    """Which of the ids is the last one, where the controllers' record tells of them all."""
+    held = {replica.topic_id for replica in evidence.current} - {None}
+    counts = evidence.placing.counts
+    last = counts.standing(evidence.topic, evidence.partition)
+    if last is None or last.topic_id not in held or not held <= counts.ids(evidence.topic or ""):
+        return ""
+    older = sorted(topic_id for topic_id in held if topic_id not in (None, last.topic_id))
+    return f"; by the controllers' metadata {listed(older)} {'is' if len(older) == 1 else 'are'} older than {last.topic_id}"
 
 
 def _untold_end(evidence: PartitionEvidence) -> Iterator[Undecided]:

@@ -8,7 +8,7 @@ from typing import Final
 from parsers.tables import BatchHeader, OffsetCheckpoint, Refusal
 from rules.evidence import UNOPENED, PartitionEvidence, Replica, UnreadBytes
 from rules.evidence.remote_head import RemoteHead, remote_head
-from rules.finding import Exhibit, Severity, Undecided, Violation, offsets_told
+from rules.finding import Exhibit, Severity, Undecided, Violation, capital, offsets_told
 from rules.rule import rule
 
 NAMED: Final = 4
@@ -72,7 +72,7 @@ def tail_torn(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
                 facts={
                     "broker": replica.broker,
                     "bytes": unread.span.end - unread.span.start,
-                    "meaning": "flushed data is missing there" if flushed else "nothing flushed is missing there",
+                    "meaning": "data that was flushed to the disk is missing there" if flushed else "nothing that was flushed is missing there",
                     "unread": unread.words,
                 },
                 exhibits=(Exhibit(span=unread.span, role="bytes that are no batch"),),
@@ -84,15 +84,15 @@ def _remote(head: RemoteHead) -> Undecided:
     if not head.untold:
         what = offsets_told(head.start_offset, head.end_offset)
         return Undecided(
-            reason=f"no disk in this dump holds {what}. __remote_log_metadata says that remote storage has them, and that was"
-            " not read",
+            reason=f"no disk in this dump holds {what}. By __remote_log_metadata they are in remote storage. An audit does not"
+            " read remote storage",
             missing="a copy of these segments from remote storage",
             blocking=False,
         )
     what = " and ".join(offsets_told(*each) for each in head.untold[:NAMED])
     told = "__remote_log_metadata here tells of no copy" if head.notes else "nothing here tells of a copy"
     return Undecided(
-        reason=f"no disk in this dump holds {what}, and {told} in remote storage. Nothing tells of a deletion",
+        reason=f"no disk in this dump holds {what}. {capital(told)} in remote storage. Nothing tells of a deletion",
         missing="all of __remote_log_metadata, or the first segments",
         brokers=head.brokers,
         start_offset=head.untold[0][0],

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, BrokerEvent, EpochRequest
 from rules.evidence import Inquiry, PartitionEvidence, Replica
+from rules.evidence.written_in import written_in
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.protocol.truncation import Truncation, truncate_by_epoch_end
 from rules.rule import rule
@@ -17,8 +18,9 @@ from rules.rule import rule
     needs=(EpochRequest, BrokerEvent, BatchHeader),
     law="TruncationJustified",
     message="Broker {follower} asked broker {leader} where epoch {asked_epoch} ends. Broker {leader} has no epoch "
-    "{asked_epoch}, and answered {answered_offset}, {named}. So broker {follower} kept {offsets}, which broker {leader} does "
-    "not hold. An answer that names its epoch makes broker {follower} truncate its log to {start_offset}.",
+    "{asked_epoch}, and answered {answered_offset}, where {named}. So broker {follower} kept its records{written} at "
+    "{offsets}. Broker {leader} does not hold these records. In newer releases the answer names its epoch. Then broker "
+    "{follower} would have truncated its log to {start_offset}.",
     implied_by=("BUG001",),
 )
 def truncated_to_wrong_offset(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -79,7 +81,7 @@ def truncated_to_wrong_offset(evidence: PartitionEvidence) -> Iterator[Violation
                 exhibits=(Exhibit(span=moment.span, role="the question and its answer"),),
             )
         else:
-            yield _violation(moment, due, min(kept, follower.log_end_offset))
+            yield _violation(moment, due, follower, min(kept, follower.log_end_offset))
 
 
 def _id(broker: int | None) -> int:
@@ -101,7 +103,7 @@ def _due(follower: Replica, leader: Replica, moment: Inquiry, kept: int) -> Trun
     return truncate_by_epoch_end(asking, leader.at(leader.log_end_offset))
 
 
-def _violation(moment: Inquiry, due: Truncation, kept: int) -> Violation:
+def _violation(moment: Inquiry, due: Truncation, follower: Replica, kept: int) -> Violation:
     exchange = due.exchanges[0]
     older = exchange.answered_epoch
     return Violation(
@@ -114,7 +116,8 @@ def _violation(moment: Inquiry, due: Truncation, kept: int) -> Violation:
             "asked_epoch": moment.asked_epoch,
             "answered_offset": moment.answer_offset,
             "answered_epoch": exchange.answered_epoch,
-            "named": "the start of a newer epoch" if older < 0 else f"the end of its epoch {older}",
+            "named": "a newer epoch begins" if older < 0 else f"epoch {older} ends on broker {moment.leader}",
+            "written": written_in(follower, due.offset, kept),
         },
         exhibits=(Exhibit(span=moment.span, role="the question and its answer"),),
     )

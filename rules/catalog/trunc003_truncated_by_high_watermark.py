@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from parsers.tables import BatchHeader, BrokerEvent, EpochEntry
 from rules.evidence import AskedFollower, LogCut, PartitionEvidence, RuleAnswer, differ
 from rules.evidence.due_cut import CutByHighWatermark, cuts_by_high_watermark
+from rules.evidence.written_in import written_in
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.protocol.truncation import Truncation
 from rules.rule import rule
@@ -17,8 +18,8 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BrokerEvent, BatchHeader, EpochEntry),
     law="TruncationJustified",
-    message="When broker {broker} began to follow, its own high watermark decided where to truncate. So it {did} {offsets}"
-    "{consequence}. {instead:.}",
+    message="When broker {broker} began to follow broker {leader}, broker {broker}'s high watermark decided where to "
+    "truncate. So broker {broker} {did} its records{written} at {offsets}.{consequence} {instead:.}",
     implied_by=("CONF001",),
 )
 def truncated_by_high_watermark(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -30,8 +31,7 @@ def truncated_by_high_watermark(evidence: PartitionEvidence) -> Iterator[Violati
 
     Proves
     ------
-    Cut: records that the leader held too were removed from this replica. If it leads before it has them again, they are
-    lost. Kept: this replica went on with records that its leader did not hold.
+    Cut: records that the leader held too were removed from this replica. If it leads without them, they are lost. Kept: this replica went on with records that its leader did not hold.
 
     Undecided when
     --------------
@@ -83,7 +83,8 @@ def _by_reconstruction(
 ) -> Violation:
     cut, exchanges = answer.least > done.offset, answer.truncation.exchanges
     apart = differ(evidence.differences, {done.broker, done.leader}, offsets)
-    parted = f", and broker {done.leader} holds different records there" if apart else ""
+    parted = f" Broker {done.leader} holds different records there." * apart
+    last = exchanges[-1] if exchanges and answer.exact and not cut else None
     return Violation(
         brokers=(done.broker,), start_offset=offsets[0], end_offset=offsets[1],
         confidence="certain" if done.epoch_told else "likely",
@@ -91,10 +92,11 @@ def _by_reconstruction(
         facts={
             "broker": done.broker, "leader": done.leader, "epoch": done.epoch,
             "did": "removed" if cut else "kept",
-            "consequence": _gone(evidence, done.broker, offsets[0]) if cut else parted,
-            "asked_epoch": exchanges[0].asked_epoch if exchanges else None, "answered": answer.words,
-            "instead": f"{_instead((done.broker, done.leader), answer.words if exchanges else '', cut=cut)}; these records"
-            " carry no leader epochs: the audit derived them from who led when",
+            "written": f" of epoch {last.asked_epoch}" if last and last.asked_epoch == last.answered_epoch else "",
+            "consequence": _gone(evidence, done.broker, offsets[0]) if cut else parted, "answered": answer.words,
+            "asked_epoch": exchanges[0].asked_epoch if exchanges else None,
+            "instead": f"{_instead((done.broker, done.leader), answer.words if exchanges else '', cut=cut)}; records here"
+            " carry no leader epochs; the audit derived the epochs from who led when",
         },
         exhibits=_shown(Exhibit(span=done.moment.span, role="the cut" if cut else "the log that was not cut"), done.decision),
     )
@@ -107,16 +109,15 @@ def _shown(done: Exhibit, decision: LogCut | None) -> tuple[Exhibit, ...]:
 def _gone(evidence: PartitionEvidence, broker: int, start: int) -> str:
     """Whether to this day its log has nothing from there on."""
     held = [r for r in evidence.current if r.broker == broker]
-    return ", and lacks them now" if held and all(r.end_known and r.log_end_offset <= start for r in held) else ""
+    return f" Broker {broker} lacks them now." if held and all(r.end_known and r.log_end_offset <= start for r in held) else ""
 
 
 def _instead(brokers: tuple[int, int], answered: str, *, cut: bool) -> str:
     """What leader epochs would have made of these records, and by which answer, where one would have been asked for."""
     (follower, leader), done = brokers, "kept" if cut else "removed"
-    if not answered:
-        return f"truncation by leader epoch would have {done} them"
-    asked = f"newer releases ask the leader: broker {leader} would have answered that {answered}"
-    return f"{asked}, and broker {follower} would have {done} them"
+    asked = f"; broker {leader} would have answered that {answered}" if answered else ""
+    how = "ask the leader" if answered else "truncate by leader epoch"
+    return f"newer releases {how}{asked}; then broker {follower} would have {done} these records"
 
 
 def _written(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -125,7 +126,7 @@ def _written(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
         cut, leader, due = done.cut, done.leader, done.due
         if leader is None:
             reason = f"broker {cut.broker} truncated its log by its high watermark"
-            missing = "its log end before the cut, and both logs to their ends with their epochs"
+            missing = f"broker {cut.broker}'s log end before the cut, and both logs to their ends with their epochs"
             yield Undecided(reason=reason, missing=missing, brokers=(cut.broker,), blocking=False)
         elif due is not None and due.offset > (first := max(cut.offset, leader.log_start_offset)):
             yield _violation(evidence, done, leader.broker, due, first)
@@ -137,10 +138,9 @@ def _violation(
     cut, exchange = done.cut, due.exchanges[-1] if due.exchanges else None
     answered = f"epoch {exchange.answered_epoch} ends at {exchange.answered_offset}" if exchange else ""
     return Violation(
-        brokers=(cut.broker,), start_offset=first, end_offset=due.offset,
-        facts={
-            "broker": cut.broker, "leader": leader, "high_watermark": cut.high_watermark,
-            "did": "removed",
+        brokers=(cut.broker,), start_offset=first, end_offset=due.offset, facts={
+            "broker": cut.broker, "leader": leader, "high_watermark": cut.high_watermark, "did": "removed",
+            "written": written_in(done.leader, first, due.offset) if done.leader else "",
             "consequence": _gone(evidence, cut.broker, first),
             "asked_epoch": exchange.asked_epoch if exchange else None, "answered": answered or "nothing",
             "instead": _instead((cut.broker, leader), answered, cut=True),

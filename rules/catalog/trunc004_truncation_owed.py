@@ -63,29 +63,29 @@ def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
         elif follower.log_end_offset <= follower.log_start_offset:
             continue  # an empty log has nothing to cut
         elif not follower.loaded_chain or not leader.loaded_chain:
-            yield _by_watermark(leader if follower.loaded_chain else follower, follower)
+            yield _by_watermark(leader if follower.loaded_chain else follower, follower, leader)
         else:
             owed = truncate_on_fetch(follower.at(follower.log_end_offset), leader.at(leader.log_end_offset))
             if owed.cuts and owed.offset < follower.log_end_offset:
                 yield _violation(evidence, follower, leader, owed)
 
 
-def _by_watermark(ignorant: Replica, follower: Replica) -> Undecided:
+def _by_watermark(ignorant: Replica, follower: Replica, leader: Replica) -> Undecided:
     """No epoch decides where one of the two knows none: what does instead, and what would tell whether it is right."""
     whose = f"broker {ignorant.broker}"
     if ignorant.log_end_offset <= ignorant.log_start_offset:
         cause, missing = f"{whose}'s log, which would lead, is empty", f"{whose}'s disk as it was"
     elif ignorant.last_epoch < 0:
-        cause = f"{whose}'s records carry no leader epochs, as in message formats 0 and 1"
-        missing = "answers to producers or consumers (request logs at DEBUG), which tell what was committed"
+        cause = f"{whose}'s records carry no leader epochs: they are of message format 0 or 1"
+        missing = "request logs (level DEBUG) with answers to producers or consumers, which tell what was committed"
     else:
         cause = f"{whose}'s leader-epoch-checkpoint holds no epoch, though its records do"
         missing = f"{whose}'s leader-epoch-checkpoint"
-    known = f" ({follower.high_watermark.offset} on its disk)" if follower.high_watermark else ""
-    reason = (
-        f"broker {follower.broker} will truncate its log to its own high watermark{known} when it follows. {capital(cause)}."
-        " So whether that is right cannot be checked"
-    )
+    mark, end = follower.high_watermark, follower.log_end_offset
+    does = f"truncate its log to its high watermark{f' {mark.offset}' if mark else ''}"
+    does = f"keep all of its log: its high watermark is at the log end {end}" if mark and mark.offset >= end else does
+    will = f"when broker {follower.broker} follows broker {leader.broker}, it will {does}. {capital(cause)}"
+    reason = f"{will}. So nothing here tells where broker {follower.broker} ought to truncate"
     return Undecided(reason=reason, missing=missing, brokers=(follower.broker,), blocking=False)
 
 

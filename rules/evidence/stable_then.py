@@ -31,8 +31,8 @@ def stable_offsets_apart(replica: Replica) -> Iterator[IndexFault]:
                 flaw="another stable offset",
                 segment_base_offset=entry.segment_base_offset,
                 offset=entry.marker_offset,
-                found=f"producer {entry.producer_id} at offset {entry.marker_offset} with the last stable offset"
-                f" {entry.last_stable_offset}, where {due} was due",
+                found=f"the entry for offset {entry.marker_offset}, of producer {entry.producer_id}, names last stable"
+                f" offset {entry.last_stable_offset}; by the log it was {due}",
                 span=entry.span,
             )
 

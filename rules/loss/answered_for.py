@@ -13,6 +13,7 @@ from typing import Final
 from rules.chronicle.extents import Extents
 from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import COMPACTED_TOPICS, PartitionEvidence, gives_role
+from rules.finding import capital
 from rules.history.moments import succeeded
 from rules.history.statements import Produced
 from rules.loss.gone import Gone, fates
@@ -143,7 +144,7 @@ def _perhaps_answered(evidence: PartitionEvidence, *, by_one: bool) -> Iterator[
             asked = Silence(broker=leader, log="requests", window="whole up to its end")
             yield Unsettled(
                 broker=leader,
-                words=f"no later leader had records [{part[0]}, {part[1]}) of epoch {stretch.epoch}."
+                words=f"no later leader's log had records [{part[0]}, {part[1]}) of epoch {stretch.epoch}."
                 f" {_may_have_acknowledged(leader, part, by_one=by_one, missing=missing, end_unseen=end_unseen)}",
                 missing=would_tell(asked, "the logs of its producers"),
                 start_offset=part[0],
@@ -158,13 +159,14 @@ def _may_have_acknowledged(
     leader: int | None, part: tuple[int, int], *, by_one: bool, missing: bool, end_unseen: bool
 ) -> str:
     """Why it is open whether somebody was told that the records are written."""
-    who, them = "Its leader" if leader is None else f"Broker {leader}", it_or_them(part[1] - part[0])
+    who, them = "its leader" if leader is None else f"broker {leader}", it_or_them(part[1] - part[0])
     if by_one:
-        return f"{who}, whose producers did not wait for all replicas, may have acknowledged {them}"
+        return f"Some of its producers did not wait for all replicas, so {who} may have acknowledged {them}"
     if missing:
-        return f"{who}'s request log is not here, or not all of it. With acks=1 it acknowledged {them}"
-    ends = " Its request log here ends before it stopped." if end_unseen else ""
-    return f"{who} may have acknowledged {them}, if a producer used acks=1.{ends} No such producer is seen"
+        log = f"{capital(who)}'s request log is not here, or not all of it"
+        return f"{log}. If a producer used acks=1, {who} acknowledged {them}"
+    ends = f" {capital(who)}'s request log here ends before that broker stopped." if end_unseen else ""
+    return f"If a producer used acks=1, {who} may have acknowledged {them}. No such producer is seen here.{ends}"
 
 
 def _untold_parts(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[tuple[int, int]]:

@@ -35,23 +35,24 @@ def _lacked(evidence: PartitionEvidence, change: LeaderChange) -> Lacked:
     left_out += [(kept.start_offset, kept.end_offset) for kept in evidence.kept_older if kept.epoch == change.epoch]
     if left_out:
         start, end = min(start for start, _ in left_out), max(end for _, end in left_out)
-        words = f"it lacked committed records at {offsets_told(start, end)}"
+        words = f"broker {change.leader} lacked committed records at {offsets_told(start, end)}"
         return Lacked(known="committed records", words=words)
     opening = evidence.openings.get(change.epoch)
     before = {epoch: end for epoch, end in evidence.epoch_ends.items() if epoch < change.epoch}
     furthest = max(before.values(), key=lambda end: (end.offset, end.witnessed), default=None)
     if opening is None or opening.offset is None or furthest is None:
-        return Lacked(known="nothing told", words="nothing tells what it lacked")
+        return Lacked(known="nothing told", words=f"nothing tells what broker {change.leader} lacked")
     if furthest.offset > opening.offset:
         were = "was" if furthest.offset == opening.offset + 1 else "were"
-        words = f"it lacked {offsets_told(opening.offset, furthest.offset)}, which {were} written"
+        words = f"broker {change.leader} lacked {offsets_told(opening.offset, furthest.offset)}, which {were} written"
         return Lacked(known="written records", words=words)
     untold = _untold_of_roles(evidence, change) or _untold_of_its_log(evidence, change, before, furthest)
     if untold is not None:
         return Lacked(known="nothing told", words=untold)
     if _never_written(evidence):
         return Lacked(known="no record", words="no record is known to have been written to the partition")
-    return Lacked(known="nothing", words=f"it opened at {opening.offset} with all that is known to have been written")
+    opened = f"broker {change.leader} opened epoch {change.epoch} at {opening.offset}"
+    return Lacked(known="nothing", words=f"{opened} with all that is known to have been written")
 
 
 def _never_written(evidence: PartitionEvidence) -> bool:
@@ -83,7 +84,7 @@ def _untold_of_roles(evidence: PartitionEvidence, change: LeaderChange) -> str |
     own = f"broker {untold}'s log of roles (state-change.log, up to 2.5 server.log)"
     tells = any(isinstance(m, RoleTaken) and m.broker == untold for m in evidence.moments)
     why = f"{own} tells of no epoch that it led" if tells else f"{own} is not here"
-    return f"nothing tells what it lacked, as {why}"
+    return f"nothing tells what broker {change.leader} lacked, as {why}"
 
 
 def _untold_of_its_log(
@@ -91,10 +92,11 @@ def _untold_of_its_log(
 ) -> str | None:
     """Why a log that is long enough need not hold what had been written."""
     if not furthest.witnessed:  # of records that every copy has lost since, none tells
-        return "no witness tells what it lacked"
+        return f"no witness tells what broker {change.leader} lacked"
     last = max(before)
     if _wrote_others(evidence, change.leader, last, before[last].offset):
-        return f"nothing tells that it held what epoch {last} had written, not older records of its own"
+        held = f"broker {change.leader} held what epoch {last} had written"
+        return f"nothing tells that {held}, not older records of its own"
     return None
 
 

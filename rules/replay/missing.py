@@ -39,7 +39,8 @@ def unbounded(lacking: Iterable[Missing], side: str, *, created_again: bool) -> 
     for (leader, kind), epochs in found.items():
         whose = "a leader" if leader is None else f"broker {leader}"
         marks = f"{whose}'s high watermarks in {_named(sorted(epochs))}"
-        reason = f"the evidence here does not tell whether {marks} were too {_WRONG[side]}"
+        bound = "What they are compared with is not here whole: how far the in-sync replicas had fetched by then"
+        reason = f"it is not known whether {marks} were too {_WRONG[side]}. {bound}"
         yield reason, f"{kind}{by_id if created_again else ''}"
 
 

@@ -16,7 +16,8 @@ def _by_high_watermark(evidence: PartitionEvidence) -> Iterator[Hit]:
             yield Hit(
                 broker=cut.broker,
                 at=cut.moment,
-                says=f"broker {cut.broker} cut [{cut.offset}, {cut.log_end_offset}) without asking for leader epochs",
+                says=f"broker {cut.broker} truncated its log from {cut.log_end_offset} to {cut.offset}; it did not"
+                " ask for leader epochs",
                 exhibits=(Exhibit(span=cut.moment.span, role="the cut"),),
                 start_offset=cut.offset,
                 end_offset=cut.log_end_offset,
@@ -44,7 +45,7 @@ def _answered_without_epoch(evidence: PartitionEvidence) -> Iterator[Hit]:
             broker=m.broker,
             at=m,
             says=f"broker {m.broker} asked broker {leader.broker} where epoch {asked} ends; broker {leader.broker} had"
-            f" no epoch {asked}, and answered {answer}, where epoch {newer.epoch} begins",
+            f" no epoch {asked}; it answered {answer}, where epoch {newer.epoch} begins, and did not say so",
             exhibits=(Exhibit(span=m.span, role="the question and its answer"),),
             end_offset=answer,
         )
@@ -142,7 +143,7 @@ CUTTING: Final = (
     Signature(
         defect="KAFKA-1211",
         title="a follower truncates to its high watermark",
-        costs="committed records that the watermark had not reached are cut, and lost if this replica leads next",
+        costs="committed records above that high watermark are removed; they are lost if this replica leads next",
         releases=(),
         spoken_below="0.11.0-IV2",
         severity=Severity.HIGH,
@@ -158,8 +159,8 @@ CUTTING: Final = (
     ),
     Signature(
         defect="KAFKA-6361",
-        title="a leader's answer does not say which epoch ends there",
-        costs="the replicas may keep different records at the same offsets, and Kafka does not repair that",
+        title="a leader without the epoch that it is asked for answers with another epoch's end",
+        costs="the two logs may then hold different records at the same offsets; Kafka does not repair that",
         releases=(((0, 11), (2, 0)),),
         severity=Severity.HIGH,
         confidence="certain",
@@ -174,7 +175,7 @@ CUTTING: Final = (
     Signature(
         defect="KAFKA-14704",
         title="a follower takes over a high watermark although it has to truncate first",
-        costs="consumers that fetch from this follower may have read records that it then truncated",
+        costs="consumers that fetched from this follower may have read records that it then removed",
         releases=(((2, 8), (3, 4, 1)),),
         severity=Severity.INFO,
         confidence="likely",

@@ -208,7 +208,7 @@ def _indexes(replica: Replica, kind: str | None) -> IndexFacts:
         flaw="falls",
         segment_base_offset=0,
         offset=0,
-        found="offset 0 behind offset 1",
+        found="the entries do not rise: offset 1 comes before offset 0",
         span=span,
     )
     return IndexFacts(entries=2, faults=(fault,), fault_count=1)

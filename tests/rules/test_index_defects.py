@@ -175,7 +175,7 @@ def test_an_abort_without_an_entry(dump: Path) -> None:
 def test_an_emptied_index_tells_of_no_abort(dump: Path) -> None:
     (dump / ABORTS).write_bytes(b"")
     (finding,) = (each for each in audited(dump, topic="orders").violations if each.rule == "IDX003")
-    assert "nothing for producer" in finding.message
+    assert "No entry tells of producer" in finding.message
     assert finding.values()["entries"] == 2
 
 
@@ -196,7 +196,8 @@ def test_an_entry_for_what_the_log_commits(dump: Path) -> None:
     entry = ABORTED.pack(0, producer, offset - 1, offset, offset)
     changed(dump / ABORTS, lambda data: data.extend(entry))
     (finding,) = (each for each in audited(dump, topic="orders").violations if each.rule == "IDX003")
-    assert f"producer {producer} at offset {offset}, where the log's marker commits" in finding.message
+    says = f"for offset {offset} says that producer {producer}'s transaction was aborted there"
+    assert f"{says}. The log's marker commits it" in finding.message
 
 
 def test_headers_alone_tell_of_no_missing_abort(dump: Path) -> None:

@@ -27,13 +27,14 @@ def test_a_lost_epoch_file_is_named_with_its_broker() -> None:
     lost = replace(follower, epoch_file=NO_EPOCH_FILE, clean_shutdown=STOPPED)
     (reason,) = said(replace(evidence, replicas=(leader, lost)))
     assert reason == (
-        "broker 2 will truncate its log to its own high watermark (4 on its disk) when it follows. Broker 2's"
-        " leader-epoch-checkpoint holds no epoch, though its records do. So whether that is right cannot be checked"
+        "when broker 2 follows broker 1, it will keep all of its log: its high watermark is at the log end 4."
+        " Broker 2's leader-epoch-checkpoint holds no epoch, though its records do."
+        " So nothing here tells where broker 2 ought to truncate"
     )
 
 
 def test_records_without_epochs_are_named_as_such() -> None:
     evidence = read_sketch("broker 1* ----|\nbroker 2  ----|\n").evidence
     assert {reason.split(". ")[1] for reason in said(evidence)} == {
-        "Broker 2's records carry no leader epochs, as in message formats 0 and 1"
+        "Broker 2's records carry no leader epochs: they are of message format 0 or 1"
     }

@@ -59,7 +59,8 @@ def test_a_broker_is_asked_once_for_all_its_epochs() -> None:
     lacking = [Missing(leader=1, kind="its log", evidence="", leaves_open="", epochs=(e,)) for e in range(9)]
     said = list(unbounded(lacking, "above", created_again=False))
     marks = "broker 1's high watermarks in epochs 0, 1, 2, 3, 4 and 4 more"
-    assert said == [(f"the evidence here does not tell whether {marks} were too high", "its log")]
+    bound = "What they are compared with is not here whole: how far the in-sync replicas had fetched by then"
+    assert said == [(f"it is not known whether {marks} were too high. {bound}", "its log")]
 
 
 def test_of_a_topic_that_was_created_again_lines_are_asked_for_that_name_its_id() -> None:
