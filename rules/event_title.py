@@ -7,11 +7,11 @@ from typing import Final
 
 from rules.finding import NO_BEARING, Bearings, Change, Finding, Place, capital
 from rules.loss.incurred import Loss
-from rules.words import numbered
+from rules.words import listed, numbered
 
 TITLES: Final[Mapping[Change, tuple[str, str]]] = {
     "unclean election": ("No known loss", "{brokers} {were} elected from outside the ISR."),
-    "opening below committed records": ("Committed records left out", "{brokers} became {leader} without {them}."),
+    "opening below committed records": ("Committed records left out", "{brokers} became {leader} without them."),
     "loss of acknowledged records": (
         "Acknowledged records left out", "{brokers} led before, and the next leader did not have them.",
     ),
@@ -22,7 +22,7 @@ NAMED: Final = 2
 """Partitions of one leader that are named."""
 _ELECTED: Final = TITLES["unclean election"][1]
 _LED: Final = TITLES["opening below committed records"][1]
-_NOWHERE: Final = "No replica here holds {them}, though they were written."
+_NOWHERE: Final = "No replica here holds them, though they were written."
 
 
 def title_giver(findings: Sequence[Finding], costly: Collection[int | None], bearings: Bearings) -> Finding:
@@ -36,17 +36,15 @@ def title_giver(findings: Sequence[Finding], costly: Collection[int | None], bea
     return cost[0] if idle and cost else findings[0]
 
 
-def by_brokers(template: str, brokers: Iterable[int | None], them: str = "them") -> str:
+def by_brokers(template: str, brokers: Iterable[int | None]) -> str:
     """The sentence of these brokers; a leader that nothing names is a later one."""
     known = sorted(broker for broker in brokers if broker is not None and broker >= 0)
-    return _said(template, capital(numbered("broker", known)) if known else "An unknown broker", len(known), them)
+    return _said(template, capital(numbered("broker", known)) if known else "An unknown broker", len(known))
 
 
-def _said(template: str, who: str, brokers: int, them: str) -> str:
+def _said(template: str, who: str, brokers: int) -> str:
     several = brokers > 1
-    return template.format(
-        brokers=who, were="were" if several else "was", leader="leaders" if several else "leader", them=them
-    )
+    return template.format(brokers=who, were="were" if several else "was", leader="leaders" if several else "leader")
 
 
 def by_losses(losses: Mapping[Place, Sequence[Loss]], unclean: Collection[tuple[Place, object]]) -> str:
@@ -57,16 +55,19 @@ def by_losses(losses: Mapping[Place, Sequence[Loss]], unclean: Collection[tuple[
             how = _NOWHERE if loss.next_epoch is None else _ELECTED if (place, loss.next_epoch) in unclean else _LED
             leaders.setdefault(how, {}).setdefault(loss.next_leader, set()).add(place)
     ways = [how for how in (_ELECTED, _LED, _NOWHERE) if how in leaders]
-    return " ".join(_each_where(how, leaders[how], "the rest" if n else "them") for n, how in enumerate(ways))
+    alone = sum(len(leaders[how]) for how in ways) == 1
+    return " ".join(_each_where(how, leaders[how], alone=alone) for how in ways)
 
 
-def _each_where(template: str, leaders: Mapping[int | None, Collection[Place]], them: str) -> str:
-    """The sentence of these brokers; of several each with its partitions."""
-    known = {broker: places for broker, places in leaders.items() if broker is not None and broker >= 0}
-    if len(known) < 2 or template == _NOWHERE:  # noqa: PLR2004 - one needs no telling apart
-        return by_brokers(template, leaders, them)
-    *most, last = [f"broker {broker} ({_named(known[broker])})" for broker in sorted(known)]
-    return _said(template, capital(f"{', '.join(most)} and {last}"), len(known), them)
+def _each_where(told: str, leaders: Mapping[int | None, Collection[Place]], *, alone: bool) -> str:
+    """The sentence of these brokers; unless there is but one, each with its partitions."""
+    if alone:
+        return by_brokers(told, leaders)
+    if told == _NOWHERE:
+        return f"No replica here holds those of {_named(set().union(*leaders.values()))}, though they were written."
+    known = sorted(broker for broker in leaders if broker is not None and broker >= 0)
+    who = [f"broker {broker} ({_named(leaders[broker])})" for broker in known]
+    return _said(template, capital(listed(who)) if who else f"An unknown broker ({_named(leaders[None])})", len(known))
 
 
 def _named(places: Collection[Place]) -> str:

@@ -192,7 +192,7 @@ def test_nobody_is_told_for_certain_what_was_only_possibly_acknowledged() -> Non
     both = replace(report, histories=(replace(open_.histories[0], partition=9), history))
     assert [a.unsure for a in summary(both).actions if "records again." in a.words] == [False, True]
     names_are = sure.names_are, unsure.names_are
-    assert names_are == ("They were acknowledged to", "They may have been acknowledged to")
+    assert names_are == ("The records were acknowledged to", "The records may have been acknowledged to")
     assert sure.words == "Producers must write the acknowledged records again. Set consumers back first."
     perhaps = "Producers may have to write these records again. Whether any of them was acknowledged is not known."
     assert unsure.words == f"{perhaps} Set consumers back first."
@@ -215,7 +215,7 @@ def test_what_the_first_screen_asks_of_losses_the_incident_report_asks_under_its
     shutil.copytree(SAMPLES / "unclean_4x/dump/broker-1/data/pay-0", tmp_path / "broker-1" / "pay-0")
     report = audit(tmp_path, AuditConfig(engine="local"))
     (asked,) = lost_words(summary(report))
-    assert asked == "Perhaps in pay-0: undecided. One replica is at hand. To decide it, add the log of another replica."
+    assert asked == "Perhaps in pay-0: one replica is at hand. To decide it, add the log of another replica."
     impact = postmortem(report).partition("## Impact\n")[2].partition("\n## ")[0]
     assert f"- Perhaps lost{escaped(asked.removeprefix('Perhaps'))}" in impact
 

@@ -213,7 +213,7 @@ def test_a_question_that_two_pairs_of_brokers_leave_open_is_asked_once() -> None
     report = audit(SAMPLES / "compaction_race" / "dump", AuditConfig(engine="local", level="quick"))
     assert len(summary(report).perhaps) > 1
     (asked,) = lost_words(summary(report))
-    assert asked.startswith("Perhaps in kv-0: undecided. Their batches differ as cleaning or conversion lets them")
+    assert asked.startswith("Perhaps in kv-0: their batches differ as cleaning or conversion lets them")
 
 
 EVERY = [*CASES, SAMPLES / "dump_log_text", SAMPLES / "metadata_snapshots"]
@@ -242,7 +242,8 @@ def test_every_first_screen_decides(case: Path) -> None:
     assert footer.endswith("-v.")
     for name, items in (("DO NOW", asked), ("GO?", gates)):
         firsts = [next(a for a in items if a.kind == kind) for kind in {a.kind for a in items} - {"go"}]
-        assert [action.words for action in firsts if action.words[:25] not in parts[name]] == []
+        untold = [action for action in firsts if action.words[:25] not in parts[name]]
+        assert not untold or (all(a.kind in ("act", "unknown") for a in untold) and "… and" in parts[name])
     barred = [action.words for action in gates if action.kind == "no-go"]
     told = [words for words in barred if words[:25] in parts["GO?"]]
     assert " GO: " not in f" {parts.get('GO?', '')}" or told == barred, "what is free is told last"
@@ -254,7 +255,11 @@ def test_bars_that_have_no_room_are_named_all_the_same() -> None:
     (parts, _), barred = told_within(many), [a.words for a in summary(many).actions if a.kind == "no-go"]
     assert len(barred) > parts["GO?"].count("NO-GO: ") > 1
     doing = {re.match(r"(?:restarting|electing) broker \d+(?:, \d+)*(?: or \d+)?|a rolling restart", w) for w in barred}
-    assert [found for found in doing if found is None or found[0] not in parts["GO?"]] == []
+    assert None not in doing
+    for verb, brokers in ((found[0].partition(" broker ")[0], re.findall(r"\d", found[0])) for found in doing if found):
+        named = "".join(re.findall(rf"{verb}(?: broker [\d, or]+)?", parts["GO?"]))
+        assert verb in named
+        assert set(brokers) <= set(named)
 
 
 def test_equal_bars_of_several_partitions_are_one_though_their_reasons_differ() -> None:
@@ -262,7 +267,7 @@ def test_equal_bars_of_several_partitions_are_one_though_their_reasons_differ() 
     for verbose in (False, True):
         text = " ".join(render(report, verbose=verbose).partition("\n\n")[2].partition("\n\n")[0].split())
         bars = re.findall(r"NO-GO: .*?(?= NO-GO: | GO: | \S+ offsets? \d)", text)
-        assert len(bars) == len(set(bars)) > 1
+        assert len(bars) == len(set(bars)) > verbose
 
 
 def test_no_part_is_cut_inside_a_sentence_while_there_is_room_for_the_whole_of_it() -> None:

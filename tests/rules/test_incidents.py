@@ -58,17 +58,17 @@ def test_unclean_elections_of_one_event_are_one_incident() -> None:
     )  # fmt: skip
 
 
-ELECTED = "Broker 2 was elected from outside the ISR."
+ELECTED = "Broker 2 (t-0) was elected from outside the ISR."
 
 
 @pytest.mark.parametrize(
     ("others", "told"),
     [
-        ([lost(30, 35, 5, by=3, in_epoch=2)], f"{ELECTED} Broker 3 became leader without the rest."),
-        ([lost(30, 35, 5, by=None, in_epoch=2)], f"{ELECTED} An unknown broker became leader without the rest."),
-        ([lost(30, 35, 5, in_epoch=None)], f"{ELECTED} No replica here holds the rest, though they were written."),
-        ([lost(30, 35, 5, by=3, restored=True)], ELECTED),
-        ([], ELECTED),  # broker 3's election cost nothing, so it is not named as a cause
+        ([lost(30, 35, 5, by=3, in_epoch=2)], f"{ELECTED} Broker 3 (t-1) became leader without them."),
+        ([lost(30, 35, 5, by=None, in_epoch=2)], f"{ELECTED} An unknown broker (t-1) became leader without them."),
+        ([lost(30, 35, 5, in_epoch=None)], f"{ELECTED} No replica here holds those of t-1, though they were written."),
+        ([lost(30, 35, 5, by=3, restored=True)], "Broker 2 was elected from outside the ISR."),
+        ([], "Broker 2 was elected from outside the ISR."),  # broker 3's election cost nothing, so it is not named as a cause
     ],
 )
 def test_of_an_event_only_those_are_named_without_whom_nothing_would_be_lost(others: list[Loss], told: str) -> None:

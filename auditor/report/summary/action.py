@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from auditor.report.model import LOSES_NO_MORE, LOSES_NOTHING
 from auditor.report.named_places import named_places
+from auditor.report.summary.perhaps import offsets_in
 from rules.finding import PLACE_OF_NAMES, Place, offsets_told
 from rules.words import counted, numbered
 
@@ -101,9 +102,20 @@ class Action:
         where = ", ".join(aims)
         if len(aims) > max(most, ranges) or (aims[1:] and len(where) > room):
             places = [aim.place for aim in self.aims]
-            many = f" ({counted(len(aims), 'range')})" if len(aims) > len(set(places)) else ""
-            where = f"{named_places(places, most)}{many}"
+            where = f"{named_places(places, most)}{self._offsets_in_all}"
         return f"{GOING[self.kind]}{self.text} ({where})" if self.is_gate else f"{where}: {self.text}"
+
+
+    @property
+    def _offsets_in_all(self) -> str:
+        """How many offsets it is about, where they are not named one by one; nothing where it is of no offsets."""
+        held: dict[object, list[tuple[int, int]]] = {}
+        for aim in self.aims:
+            if aim.start_offset is not None and aim.end_offset is not None:
+                held.setdefault((aim.place, aim.epoch), []).append((aim.start_offset, aim.end_offset))
+        ranges = sum(len(set(own)) for own in held.values())
+        offsets = sum(map(offsets_in, held.values()))
+        return f" ({counted(offsets, 'offset')} in {counted(ranges, 'range')})" if ranges else ""
 
 
 def gates_in_brief(told: Sequence[Action]) -> list[Action]:
@@ -128,7 +140,7 @@ def joined(alike: Sequence[Action]) -> Action:
     names = tuple(dict.fromkeys(name for action in alike for name in action.names))
     findings = tuple(dict.fromkeys(finding for action in alike for finding in action.findings))
     some = any(action.names for action in alike) and not all(action.names for action in alike)
-    named = first.names_are.replace("They ", "Some of them ", 1) if some else first.names_are
+    named = first.names_are.replace("The ", "Some of the ", 1) if some else first.names_are
     differ = any((each.words, each.first) != (first.words, first.first) or each.numbers_differ for each in alike)
     return replace(first, aims=aims, names=names, names_are=named, findings=findings, numbers_differ=differ)
 

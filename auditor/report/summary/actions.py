@@ -113,7 +113,7 @@ def _of_loss(history: PlacedHistory, loss: Loss, report: AuditReport) -> Iterato
         first="",
         aims=(replace(aim, detail=f"acknowledged: {acknowledged(loss)}" if mixed else ""),),
         names=tuple(client_name(client.client_id) for client in loss.clients),
-        names_are="They were acknowledged to" if surely_acknowledged(loss) else "They may have been acknowledged to",
+        names_are=f"The records {'were' if surely_acknowledged(loss) else 'may have been'} acknowledged to",
         unsure=not surely_acknowledged(loss),
     )
     yield from _consumers(history, loss)

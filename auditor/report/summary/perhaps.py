@@ -10,7 +10,7 @@ from auditor.report.model import AuditReport
 from auditor.report.named_places import named_places, told_places
 from auditor.report.placed import PlacedHistory
 from auditor.report.summary.folded_findings import FoldedFinding, folded
-from rules.finding import Finding, Place, Severity, capital, place_of
+from rules.finding import Finding, Place, Severity, place_of
 from rules.words import counted
 
 PLACES_SHOWN: Final = 3
@@ -52,10 +52,10 @@ def at_stake(report: AuditReport) -> AtStake | None:
 
 def _beyond(billed: Sequence[tuple[int, int]], ranges: Sequence[tuple[int, int]]) -> int:
     """How many offsets the ranges hold that are not billed."""
-    return _offsets([*billed, *ranges]) - _offsets(billed)
+    return offsets_in([*billed, *ranges]) - offsets_in(billed)
 
 
-def _offsets(ranges: Sequence[tuple[int, int]]) -> int:
+def offsets_in(ranges: Iterable[tuple[int, int]]) -> int:
     """How many offsets the ranges hold together."""
     many = reached = 0
     for start, end in sorted(ranges):
@@ -98,7 +98,7 @@ def perhaps_words(entries: Iterable[FoldedFinding]) -> Iterator[str]:
 def _undecided(message: str) -> str:
     """An open question, or a finding that leaves one open, behind the name of its partitions."""
     head, asked, rest = message.partition("Undecided: ")
-    return f": undecided. {capital(rest)}" if asked and not head else f". {message}"
+    return f": {rest}" if asked and not head else f". {message}"
 
 
 def beside_the_advice(report: AuditReport) -> Iterator[str]:

@@ -106,8 +106,7 @@ def question(alike: AlikePoints) -> str:
     """An open question as a sentence that names what would decide it."""
     rules = ", ".join(alike.rules)
     head = f"{rules} not decided in {alike.words}" if rules else f"Open in {alike.words}"
-    reason = f": {alike.first.reason}" if alike.points == 1 else f". {capital(alike.first.reason)}"
-    return question_told(f"{head}{reason}", alike.first.missing)
+    return question_told(f"{head}: {alike.first.reason}", alike.first.missing)
 
 
 def _logs(coverage: Coverage) -> Iterator[Unseen]:

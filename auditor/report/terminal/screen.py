@@ -24,7 +24,8 @@ NOTHING_LOST: Final = "No records are known to be lost."
 AIMS_SHOWN: Final = 3
 RANGES_SHOWN: Final = 8
 """Ranges of one action; of more the partitions are named."""
-IDS_SHOWN: Final = 4
+IDS_SHOWN: Final = 2
+"""So many that they stand in one line."""
 
 
 def screen(report: AuditReport, told: Summary, page: Sheet, *, quiet: bool, verbose: bool) -> Iterator[str]:
@@ -32,20 +33,22 @@ def screen(report: AuditReport, told: Summary, page: Sheet, *, quiet: bool, verb
     headline = list(_headline(report, told, page))
     actions = told.actions if verbose else gates_in_brief(told.actions)
     ranges, room = (EVERY_LINE, EVERY_LINE) if verbose else (RANGES_SHOWN, LONG)
-    parts: dict[str, list[tuple[str, str]]] = {
-        "LOST": [(PERHAPS if words.startswith(PERHAPS) else "", words) for words in lost_words(told)],
-        "WHY": [("", _why(*cause)) for cause in causes(told.incidents)],
-        "DO NOW": [(action.kind, action.told(AIMS_SHOWN, ranges, room)) for action in actions if not action.is_gate],
-        "GO?": [(_urgency(action), action.told(AIMS_SHOWN)) for action in actions if action.is_gate],
-        "NOT SEEN": [] if quiet else [("", each.words) for each in told.unseen],
+    parts: dict[str, list[tuple[str, str, bool]]] = {
+        "LOST": [(PERHAPS if words.startswith(PERHAPS) else "", words, False) for words in lost_words(told)],
+        "WHY": [("", _why(*cause), False) for cause in causes(told.incidents)],
+        "DO NOW": [(a.kind, a.told(AIMS_SHOWN, ranges, room), False) for a in actions if not a.is_gate],
+        "GO?": [(_urgency(action), action.told(AIMS_SHOWN), False) for action in actions if action.is_gate],
+        "NOT SEEN": [] if quiet else [("", each.words, each.blocking) for each in told.unseen],
     }
     footer = list(_footer(told, page, verbose=verbose))
     blanks = 1 + bool(footer)
     bodies = {
-        name: [Item(kind, list(forms(words, page))) for kind, words in items] for name, items in parts.items() if items
+        name: [Item(kind, list(forms(words, page)), opens) for kind, words, opens in items]
+        for name, items in parts.items()
+        if items
     }
     lines = EVERY_LINE if verbose else LINES - len(headline) - len(footer) - blanks
-    rooms = filled(bodies, rooms_of(bodies, lines), lines, page)
+    rooms = filled(bodies, rooms_of(bodies, lines, page), lines, page)
     yield from headline
     yield from [""] if bodies else []
     for name, items in bodies.items():
@@ -141,8 +144,8 @@ def _footer(told: Summary, page: Sheet, *, verbose: bool) -> Iterator[str]:
     entries = [entry for each in told.incidents for entry in each.entries]
     entries.sort(key=lambda entry: -entry.finding.severity)
     named = [f"{entry.rules[0]} {entry.ids[0]}" for entry in entries]
-    ids = {name for entry in entries for name in entry.ids}
-    alike = "" if len(ids) == len(named) else f", alike ones as one ({len(ids)} in all)"
-    rest = f" and {len(named) - IDS_SHOWN} more{alike}" if len(named) > IDS_SHOWN else ""
-    words = f"Findings: {', '.join(named[:IDS_SHOWN])}{rest}. " if named else ""
+    ids = len({name for entry in entries for name in entry.ids})
+    shown = named[:IDS_SHOWN]
+    rest = f" and {ids - len(shown)} more" if ids > len(shown) else ""
+    words = f"Findings: {', '.join(shown)}{rest}. " if named else ""
     yield from page.wrapped(f"{words}All evidence: -v.", 0, "faint")

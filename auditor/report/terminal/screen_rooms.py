@@ -10,11 +10,12 @@ from typing import Final, NamedTuple
 from auditor.report.plain import plain
 from auditor.report.sheet import Sheet
 from auditor.report.summary.action import GOING
+from rules.words import any_of
 
 MARGIN: Final = 10
 NARROWEST: Final = 30
 LEAST: Final = 2
-"""Lines that a part keeps where all of them are long."""
+"""Lines that a part keeps where the first sentences of all are too long together, as with very long names."""
 ROOMS: Final = {"LOST": 4, "WHY": 4, "DO NOW": 5, "GO?": 4, "NOT SEEN": 2}
 """Lines that a part has for sure; what others leave over is shared."""
 SHARING: Final = ("LOST", "GO?", "DO NOW", "WHY", "NOT SEEN")
@@ -24,26 +25,26 @@ _WHERE: Final = re.compile(r"\. (\([^()]+\))$")
 
 
 class Item(NamedTuple):
-    """Something to be told; the first of each kind is told in any case, if need be in part, and every bar if it can."""
+    """Something to be told; the first of each kind is told if there is room for its first sentence, then every bar."""
 
     kind: str
     forms: list[list[str]]
     """Its lines: its first sentence alone, its first two, and so on up to all of it."""
+    opens: bool = False
+    """Whether it leaves the verdict open."""
 
     @property
     def lines(self) -> list[str]:
         """All of it."""
         return self.forms[-1]
 
-    @property
-    def bars(self) -> bool:
-        """Whether it says that something must not be done."""
-        return self.lines[0].startswith(GOING["no-go"])
+    def says(self, going: str) -> bool:
+        """Whether it says that something must not be done, or that it cannot be judged."""
+        return self.lines[0].startswith(going)
 
-    @property
-    def barred(self) -> str:
-        """What it says must not be done, without what comes of it."""
-        words = " ".join(self.lines).removeprefix(GOING["no-go"])
+    def meant(self, going: str) -> str:
+        """What it says this of, without what comes of it."""
+        words = " ".join(self.lines).removeprefix(going)
         found = _DOING.match(words)
         return found[0] if found else words
 
@@ -53,11 +54,15 @@ class Item(NamedTuple):
 
 
 def forms(words: str, page: Sheet) -> Iterator[list[str]]:
-    """The words sentence by sentence; where they are is told with the fewest of them."""
+    """The words sentence by sentence; where they are is told with the fewest of them.
+
+    What cannot be judged is never told without its reason.
+    """
     sentences, where = words.split(". "), _WHERE.search(words)
     place = f" {where[1]}" if where else ""
-    for number in range(1, len(sentences) - bool(where)):
-        yield _lines(f"{'. '.join(sentences[:number])} …{place}", page)
+    for number in range(1 + words.startswith(GOING["unknown"]), len(sentences) - bool(where)):
+        lines = _lines(f"{'. '.join(sentences[:number])}. …{place}", page)
+        yield lines[:-1] if lines[-1] == "…" else lines
     yield _lines(words, page)
 
 
@@ -67,21 +72,33 @@ def _lines(words: str, page: Sheet) -> list[str]:
     return textwrap.wrap(plain(words), width, break_on_hyphens=False) or [""]
 
 
-def rooms_of(bodies: dict[str, list[Item]], lines: int) -> dict[str, int]:
-    """How many lines each part gets: what it needs, up to its own, and a share of what is left over."""
+def rooms_of(bodies: dict[str, list[Item]], lines: int, page: Sheet) -> dict[str, int]:
+    """How many lines each part gets: those of its first sentences, up to its own, and a share of what is left over.
+
+    The gravest cause is told whole where there is room for it.
+    """
     needs = {name: sum(len(item.lines) for item in items) for name, items in bodies.items()}
-    rooms = {name: min(need, ROOMS[name]) for name, need in needs.items()}
-    if "WHY" in rooms:
-        rooms["WHY"] = max(rooms["WHY"], _whole_first(bodies["WHY"]))
-    for name in reversed(SHARING):
-        if name in rooms:
-            least = _whole_first(bodies[name]) if name == "WHY" else LEAST
-            rooms[name] -= max(0, min(rooms[name] - least, sum(rooms.values()) - lines))
-    for name in SHARING:
-        if name in rooms:
-            more = min(needs[name] - rooms[name], max(0, lines - sum(rooms.values())))
-            rooms[name] += more
+    rooms = {name: min(needs[name], _with_rest(items, items[0].forms[:1], page)) for name, items in bodies.items()}
+    kinds = {name: _with_rest(items, _of_each_kind(items), page) for name, items in bodies.items()}
+    cause = {name: _with_rest(items, [items[0].lines], page) for name, items in bodies.items() if name == "WHY"}
+    for name in (name for name in reversed(SHARING) if name in rooms):
+        rooms[name] -= max(0, min(rooms[name] - LEAST, sum(rooms.values()) - lines))
+    for wanted in (kinds, cause, ROOMS, needs):
+        for name in (name for name in SHARING if name in rooms and name in wanted):
+            more = min(needs[name], wanted[name]) - rooms[name]
+            rooms[name] += max(0, min(more, lines - sum(rooms.values())))
     return rooms
+
+
+def _of_each_kind(items: Sequence[Item]) -> Sequence[list[str]]:
+    """The first sentence of each kind."""
+    return [*{item.kind: item.forms[0] for item in reversed(items)}.values()]
+
+
+def _with_rest(items: Sequence[Item], told: Sequence[list[str]], page: Sheet) -> int:
+    """The lines of those that are told, and of what counts the others."""
+    rest = items[len(told) :]
+    return sum(map(len, told)) + (len(_lines(_left_out(rest), page)) if rest else 0)
 
 
 def filled(bodies: dict[str, list[Item]], rooms: dict[str, int], lines: int, page: Sheet) -> dict[str, int]:
@@ -93,19 +110,12 @@ def filled(bodies: dict[str, list[Item]], rooms: dict[str, int], lines: int, pag
     return used
 
 
-def _whole_first(items: Sequence[Item]) -> int:
-    """The lines that the first item needs, and one that counts the others."""
-    return len(items[0].lines) + (len(items) > 1)
-
-
 def fitting(items: Sequence[Item], room: int, page: Sheet) -> Iterator[str]:
-    """All items; where there is no room, those that must be told, as whole as may be, and others while they fit."""
-    if sum(len(item.lines) for item in items) <= room:
-        yield from (line for item in items for line in item.lines)
-        return
-    told, rest = _told(items, room), list[str]()
-    for kept in range(1, room):  # the less there is room for, the more is named as left out
-        if len(told) == len(items) or (rest and sum(map(len, told.values())) + len(rest) <= room):
+    """All items; where there is no room, those that must be told, in whole sentences, and others while they fit."""
+    told: Mapping[int, list[str]] = {place: item.lines for place, item in enumerate(items)}
+    rest = list[str]()
+    for kept in range(room):  # the less there is room for, the more is named as left out
+        if sum(map(len, told.values())) + len(rest) <= room:
             break
         told = _told(items, room - kept)
         left = [item for place, item in enumerate(items) if place not in told]
@@ -115,13 +125,17 @@ def fitting(items: Sequence[Item], room: int, page: Sheet) -> Iterator[str]:
 
 
 def _told(items: Sequence[Item], room: int) -> dict[int, list[str]]:
-    """The lines of each item that is told."""
-    due = _due(items, room)
-    told = {place: items[place].forms[0] for place in due}
-    left = room - sum(map(len, told.values()))
-    if left < 0:
-        return dict(_cut_short(told, room))
-    for place in [*due, *(place for place in range(len(items)) if place not in due)]:
+    """The lines of each item that is told; the first one in any case, if need be in part."""
+    first = items[0].forms[0]
+    told = {0: first if len(first) <= room else [*first[: room - 1], _cut(first[room - 1])]}
+    left = room - len(told[0])
+    due = _due(items)
+    for place in due:
+        if place not in told and len(items[place].forms[0]) <= left:
+            told[place] = items[place].forms[0]
+            left -= len(told[place])
+    others = (place for place in range(len(items)) if place not in due)
+    for place in [*told, *(others if len(told) == len({0, *due}) else ())]:
         before = len(told.get(place, ()))
         lines = items[place].within(left + before)
         if not lines:
@@ -130,38 +144,36 @@ def _told(items: Sequence[Item], room: int) -> dict[int, list[str]]:
     return told
 
 
-def _due(items: Sequence[Item], room: int) -> list[int]:
-    """Those that must be told: the first of each kind, and what bars something, as far as there is room for it."""
+def _due(items: Sequence[Item]) -> list[int]:
+    """Those that must be told, as far as there is room: the first of each kind, then what bars something."""
     firsts: dict[str, int] = {}
     for place, item in enumerate(items):
         firsts.setdefault(item.kind, place)
-    due = set(firsts.values())
-    left = room - sum(len(items[place].forms[0]) for place in due)
-    for place, item in enumerate(items):
-        if item.bars and place not in due and len(item.forms[0]) <= left:
-            due.add(place)
-            left -= len(item.forms[0])
-    return sorted(due)
-
-
-def _cut_short(told: Mapping[int, list[str]], room: int) -> Iterator[tuple[int, list[str]]]:
-    """Items that are too long together; each leaves the least to those behind it."""
-    left = room
-    for number, (place, lines) in enumerate(told.items()):
-        most = max(1, left - LEAST * (len(told) - number - 1))
-        if left > 0:
-            yield place, lines if len(lines) <= most else [*lines[: most - 1], _cut(lines[most - 1])]
-        left -= min(len(lines), most)
+    bars = (place for place, item in enumerate(items) if item.says(GOING["no-go"]))
+    return [*dict.fromkeys((*firsts.values(), *bars))]
 
 
 def _left_out(items: Sequence[Item]) -> str:
-    """How many there are beside these, and where they are; what must not be done is named all the same."""
-    bars = dict.fromkeys(item.barred for item in items if item.bars)
-    if not bars:
-        return f"… and {len(items)} more (-v)"
-    return f"… and {len(items)} more; NO-GO: {', '.join(bars)} (-v, or tidemark advise)"
+    """How many there are beside these; what must not be done and what is open is named all the same."""
+    named = []
+    for going in (GOING["no-go"], GOING["unknown"]):
+        meant = [item.meant(going) for item in items if item.says(going)]
+        named += [f"; {going}{_together(meant)}"] if meant else []
+    opens = sum(item.opens for item in items)
+    if opens:
+        named.append(f"; {opens} of them {'leaves' if opens == 1 else 'leave'} the verdict open")
+    return f"… and {len(items)} more{''.join(named)} (-v{', or tidemark advise' if named and not opens else ''})"
+
+
+def _together(meant: Sequence[str]) -> str:
+    """What is meant, each verb once: restarting broker 2, electing broker 1, 2 or 3."""
+    brokers: dict[str, set[int]] = {}
+    for words in meant:
+        verb, _, named = words.partition(" broker ")
+        brokers.setdefault(verb, set()).update(int(number) for number in named.replace("or", ",").split(",") if named)
+    return ", ".join(f"{verb} {any_of('broker', sorted(own))}" if own else verb for verb, own in brokers.items())
 
 
 def _cut(line: str) -> str:
-    """A line behind which more was to be told."""
-    return line if line.endswith(".") else f"{line[:-2].rpartition(' ')[0].rstrip(':;,')} …"
+    """A line behind which more was to be told, where even one sentence is too long."""
+    return f"{line[:-2].rpartition(' ')[0].rstrip(':;,')} …"
