@@ -68,7 +68,8 @@ ELECTED = "Broker 2 (t-0) was elected from outside the ISR."
         ([lost(30, 35, 5, by=None, in_epoch=2)], f"{ELECTED} An unknown broker (t-1) became leader without them."),
         ([lost(30, 35, 5, in_epoch=None)], f"{ELECTED} No replica here holds those of t-1, though they were written."),
         ([lost(30, 35, 5, by=3, restored=True)], "Broker 2 was elected from outside the ISR."),
-        ([], "Broker 2 was elected from outside the ISR."),  # broker 3's election cost nothing, so it is not named as a cause
+        # Broker 3's election cost nothing, so it is not named as a cause.
+        ([], "Broker 2 was elected from outside the ISR."),
     ],
 )
 def test_of_an_event_only_those_are_named_without_whom_nothing_would_be_lost(others: list[Loss], told: str) -> None:
