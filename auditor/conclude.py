@@ -18,6 +18,7 @@ from auditor.exit_codes import ExitCode
 from auditor.report.model import (
     AuditReport,
     Coverage,
+    Loss,
     PlacedAdvice,
     PlacedAvailability,
     PlacedCounterfactual,
@@ -29,7 +30,7 @@ from parsers.inventory import UNPACKED, Inventory
 from parsers.tables import Refusal
 from rules.catalog import BEARINGS
 from rules.facts.read_again import UnreadFile
-from rules.finding import Finding, place_of
+from rules.finding import Finding, Place, place_of
 from rules.incident import group
 from rules.verdict import PartitionVerdict
 
@@ -99,7 +100,7 @@ def build_report(
             for verdict in ordered
             if verdict.milestones or verdict.unbilled or any(loss.matters for loss in verdict.losses)
         ),
-        advice=tuple(_advice(ordered)),
+        advice=tuple(_advice(ordered, findings)),
         availability=tuple(_availability(ordered)),
         bearings=BEARINGS,
         interrupted=interrupted,
@@ -207,16 +208,34 @@ def _placed(verdicts: Iterable[PartitionVerdict]) -> Iterator[PlacedReplica]:
             )
 
 
-def _advice(verdicts: Iterable[PartitionVerdict]) -> Iterator[PlacedAdvice]:
+def _advice(verdicts: Iterable[PartitionVerdict], findings: Sequence[Finding]) -> Iterator[PlacedAdvice]:
+    of_lost: dict[Place, list[Finding]] = {}
+    for finding in findings:
+        records = BEARINGS[finding.rule].records
+        if finding.verdict == "violated" and records is not None and records.gone:
+            of_lost.setdefault(place_of(finding), []).append(finding)
     for verdict in verdicts:
+        own, losses = of_lost.get(place_of(verdict), []), tuple(loss for loss in verdict.losses if loss.matters)
         for advice in verdict.advice:
             yield PlacedAdvice(
                 cluster_id=verdict.cluster_id,
                 topic=verdict.topic or "",
                 partition=verdict.partition or 0,
                 advice=advice,
-                losses=tuple(loss for loss in verdict.losses if loss.matters),
+                losses=losses,
+                salvaged_by=tuple(_salvaged_by(loss, own) for loss in losses),
             )
+
+
+def _salvaged_by(loss: Loss, findings: Sequence[Finding]) -> str:
+    """The id of the narrowest finding that means all records of a loss; empty where none does."""
+    whole = [
+        (finding.end_offset - finding.start_offset, finding.id)
+        for finding in findings
+        if finding.start_offset is not None and finding.end_offset is not None
+        if finding.start_offset <= loss.start_offset and loss.end_offset <= finding.end_offset
+    ]
+    return min(whole, default=(0, ""))[1]
 
 
 def _availability(verdicts: Iterable[PartitionVerdict]) -> Iterator[PlacedAvailability]:

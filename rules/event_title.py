@@ -59,11 +59,11 @@ def by_losses(losses: Mapping[Place, Sequence[Loss]], unclean: Collection[tuple[
     return " ".join(_each_where(how, leaders[how], alone=alone) for how in ways)
 
 
-def _each_where(told: str, leaders: Mapping[int | None, Collection[Place]], *, alone: bool) -> str:
+def _each_where(template: str, leaders: Mapping[int | None, Collection[Place]], *, alone: bool) -> str:
     """The sentence of these brokers; unless there is but one, each with its partitions."""
     if alone:
-        return by_brokers(told, leaders)
-    if told == _NOWHERE:
+        return by_brokers(template, leaders)
+    if template == _NOWHERE:
         return f"No replica here holds those of {_named(set().union(*leaders.values()))}, though they were written."
     known = sorted(broker for broker in leaders if broker is not None and broker >= 0)
     who = [f"broker {broker} ({_named(leaders[broker])})" for broker in known]

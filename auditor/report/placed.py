@@ -81,3 +81,5 @@ class PlacedAdvice:
     partition: int
     advice: Advice
     losses: tuple[Loss, ...] = ()
+    salvaged_by: tuple[str, ...] = ()
+    """Of each loss the id of a finding by which its records can be salvaged; empty where none means all of them."""

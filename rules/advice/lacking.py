@@ -16,7 +16,7 @@ Held = tuple[int, Stretch]
 
 def costs(lacks: Sequence[Stretch]) -> str:
     """What an election costs, by what somebody was told of it."""
-    return f"loses {worth_of(lacks)}: {named(lacks)}."
+    return f"loses {worth_of(lacks)} unless they are copied before: {named(lacks)}."
 
 
 def copies_first(candidate: Candidate, held: Sequence[Held]) -> str:

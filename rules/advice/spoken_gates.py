@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from rules.advice.gates import ASKED_FIRST, CUTS_NOTHING, LOSES_NO_MORE, LOSES_NOTHING, ROLLING, in_no_copy
-from rules.advice.weighed import Advice, Candidate, Gate, worth_of
+from rules.advice.weighed import Advice, Gate, worth_of
 from rules.finding import capital
 from rules.words import any_of
 
@@ -71,18 +71,14 @@ def _each_costs(advice: Advice, elections: Sequence[Gate]) -> Gate:
     for candidate in candidates:
         what = copied[f"elect broker {candidate.broker}"].removeprefix("copy ")
         lost.setdefault(what, []).append(candidate.broker)
-    costs = " ".join(f"If {any_of('broker', sorted(own))} leads, this is lost: {what}." for what, own in lost.items())
+    leaders = ((any_of("broker", sorted(own)), what) for what, own in lost.items())
+    costs = " ".join(f"If {leader} leads, this is lost: {what}." for leader, what in leaders)
     worth = worth_of([stretch for candidate in candidates for stretch in candidate.lacks])
     who = any_of("broker", sorted(candidate.broker for candidate in candidates))
-    choice = "" if advice.absent or advice.unread else f", then {_chosen(best, advice)}"
+    choice = "" if advice.absent or advice.unread else f", then let broker {best.broker} lead"
     first = f"{copied[f'elect broker {best.broker}']}{choice}"
-    return Gate(action=f"elect {who}", going="no-go", because=f"loses {worth}. {costs}", first=first)
-
-
-def _chosen(best: Candidate, advice: Advice) -> str:
-    if best.broker == advice.leading:
-        return f"keep broker {best.broker} as leader"
-    return f"elect broker {best.broker}"
+    because = f"loses {worth} unless they are copied before. {costs}"
+    return Gate(action=f"elect {who}", going="no-go", because=because, first=first)
 
 
 def gate_words(gate: Gate) -> str:

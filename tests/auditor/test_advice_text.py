@@ -110,9 +110,9 @@ def test_what_is_said_of_several_brokers_is_said_once() -> None:
 def test_elections_of_which_each_costs_something_are_weighed_in_one_sentence() -> None:
     told = " ".join(text([advice_on("fast_failover_kip101")]).split())
     assert (
-        "NO-GO Electing broker 1 or 2 loses committed records. If broker 2 leads, this is lost: offsets 10–14 of epoch"
-        " 0 from broker 1. If broker 1 leads, this is lost: offsets 10–14 of epoch 1 from broker 2. First copy offsets"
-        " 10–14 of epoch 0 from broker 1, then keep broker 2 as leader." in told
+        "NO-GO Electing broker 1 or 2 loses committed records unless they are copied before. If broker 2 leads, this is"
+        " lost: offsets 10–14 of epoch 0 from broker 1. If broker 1 leads, this is lost: offsets 10–14 of epoch 1 from"
+        " broker 2. First copy offsets 10–14 of epoch 0 from broker 1, then let broker 2 lead." in told
     )
     assert "First copy offsets 10–14 of epoch 0 from broker 1, then let broker 1 copy broker 2's log again." in told
 
@@ -124,14 +124,28 @@ def test_steps_copy_before_they_elect_and_write_back_at_the_end() -> None:
         "Copy offsets 40–59 from broker 1.",
         "If broker 2 does not lead by itself: put broker 2 first in the assignment.",
         "If broker 2 does not lead by itself: elect broker 2.",
-        "Stop broker 1. Move broker-1/data/t-0 of broker 1 away, and start that broker. It copies broker 2's log.",
+        "Stop broker 1 if it runs. Move broker-1/data/t-0 of broker 1 away, and start that broker. It copies broker 2's"
+        " log.",
         "Set consumers back. Then write the copied records to the partition again, unless their producers do.",
     ]
 
 
+def test_a_folder_that_is_copied_holds_what_is_to_be_copied_and_salvage_is_named_with_its_finding() -> None:
+    report = report_on(SAMPLES / "never_rejoined")
+    placed = next(each for each in report.advice if (each.topic, each.partition) == ("pay", 0))
+    told = text([placed])
+    assert told.count("1. Copy broker-1/data/pay-0.") == 1
+    assert "2. Copy" not in told
+    (loss,) = placed.losses
+    (command,) = re.findall(r"tidemark salvage (F-\w+) --broker (\d) --to FILE", told)
+    finding = next(each for each in report.findings if each.id == command[0])
+    assert (finding.topic, finding.partition, int(command[1])) == ("pay", 0, loss.survivors[0].broker)
+    assert (finding.start_offset or 0) <= loss.start_offset < loss.end_offset <= (finding.end_offset or 0)
+
+
 def test_who_would_lead_wrongly_by_its_start_waits_for_another_to_lead() -> None:
     told = " ".join(text([advice_on("compaction_race")]).split())
-    start, elect = told.index("1. Start broker 1, and leave broker 3 stopped."), told.index("3. Elect broker 1.")
+    start, elect = told.index("1. Stop broker 3 if it runs. Then start broker 1."), told.index("3. Elect broker 1.")
     assert start < elect < told.index("4. Move broker-3/data/kv-0 of broker 3 away, and start that broker.")
     assert "--election-type preferred" not in told, "broker 1 is outside the ISR"
 

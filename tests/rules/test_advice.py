@@ -255,7 +255,8 @@ def test_a_hole_in_its_log_costs_what_only_another_holds() -> None:
 
 def test_what_comes_first_names_who_holds_it() -> None:
     told = advice_on(DEPOSED)
-    assert gate(told, "elect broker 2").because == "loses committed records: offsets 4–6 of epoch 0."
+    loses = "loses committed records unless they are copied before: offsets 4–6 of epoch 0."
+    assert gate(told, "elect broker 2").because == loses
     assert gate(told, "elect broker 2").first == "copy offsets 4–6 of epoch 0 from broker 1"
     assert gate(told, "elect broker 1").first == "copy offsets 4–6 of epoch 1 from broker 2 or 3"
     parts = advice_on(NEW + "broker 1 00|\nbroker 2 00000|\nbroker 3 @3:00000|\n")

@@ -11,7 +11,7 @@ from auditor.report.model import Advice, Candidate, Going, PlacedAdvice
 from rules.finding import capital, offsets_told
 
 Json = dict[str, object]
-HOW_TO_COPY: Final = "A copy of that broker's folder will do, or: tidemark salvage FINDING --broker N --to FILE"
+FOLDER_WILL_DO: Final = "A copy of that broker's folder will do."
 LEADER_ELECTION_SINCE: Final = (2, 4)
 """kafka-leader-election took the place of kafka-preferred-replica-election, and can elect uncleanly."""
 REASSIGNS_BY_BROKERS_SINCE: Final = (2, 6)
@@ -51,11 +51,23 @@ def commands(placed: PlacedAdvice) -> Iterator[str]:
         return
     yield f"Step by step, for your review; nothing was run. {_for(placed.advice.release)}"
     steps = before_election(placed.advice, best)
-    before = ((step, HOW_TO_COPY) if step.startswith("Copy offsets ") else (step,) for step in steps)
+    before = ((step, *_how_to_copy(step, placed)) if step.startswith("Copy ") else (step,) for step in steps)
     after = ((step,) for step in after_election(placed.advice, best))
     for number, (first, *others) in enumerate((*before, *_elected(placed, best), *after), start=1):
         yield f"  {number}. {first}"
         yield from (f"     {line}" for line in others)
+
+
+def _how_to_copy(step: str, placed: PlacedAdvice) -> Iterator[str]:
+    """What does for a copy: the folder, or what salvage writes of lost records."""
+    if step.startswith("Copy offsets "):
+        yield FOLDER_WILL_DO
+    written = [
+        f"tidemark salvage {finding} --broker {loss.survivors[0].broker} --to FILE"
+        for loss, finding in zip(placed.losses, placed.salvaged_by, strict=False)
+        if finding and loss.survivors and not loss.restored
+    ]
+    yield from ("Or, after an audit of this dump, which gives findings their ids:", *written) if written else ()
 
 
 def _elected(placed: PlacedAdvice, best: Candidate) -> Iterator[tuple[str, ...]]:
