@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Fetch
+from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import STOPPING, Moment, PartitionEvidence, Replica
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
@@ -33,7 +34,8 @@ def replica_stopped_fetching(evidence: PartitionEvidence) -> Iterator[Violation 
 
     Undecided when
     --------------
-    No other replica of the topic is in the dump, so nothing shows that the leader went on.
+    No other replica of the topic is in the dump, so nothing shows that the leader went on. Or nothing shows that it
+    did so in that epoch. In a later epoch the broker has a role again, which its log here may not tell.
 
     Upheld
     ------
@@ -62,14 +64,40 @@ def replica_stopped_fetching(evidence: PartitionEvidence) -> Iterator[Violation 
         if furthest is None:
             reason = f"broker {replica.broker} marked the partition as failed and never took it up again"
             yield Undecided(reason=reason, missing="another replica", brokers=(replica.broker,), blocking=False)
-        elif replica.end_known and furthest.log_end_offset > replica.log_end_offset:
+        elif not replica.end_known or furthest.log_end_offset <= replica.log_end_offset:
+            continue
+        elif _epoch_went_on(evidence, replica, own[failed]):
             yield _violation(replica, furthest, own[failed])
+        else:
+            yield _role_untold(replica, own[failed])
 
 
 def _fetched_after(evidence: PartitionEvidence, replica: Replica, failed: Moment) -> bool:
     """Whether any leader saw a fetch that cannot have been before the failure: of a later term, or beyond the log."""
     fetches = [m for m in evidence.moments if m.kind == "fetched" and m.broker == replica.broker and m.error == 0]
     return any(m.term is not None and failed.term is not None and m.term > failed.term for m in fetches)
+
+
+def _epoch_went_on(evidence: PartitionEvidence, replica: Replica, failed: Moment) -> bool:
+    """Whether the leader of that epoch surely wrote more than the replica has, which nobody saw the replica ask for.
+
+    In a newer epoch the broker would have been given a role again: its own log may not tell it.
+    """
+    if failed.term is None or failed.latest_term is not None or evidence.epochs_used_twice:
+        return False
+    reach = evidence.epoch_ends.get(failed.term)
+    had = evidence.chronicle.fetched_up_to(replica.broker, failed.term)
+    return reach is not None and reach.offset > replica.log_end_offset >= had
+
+
+def _role_untold(replica: Replica, failed: Moment) -> Undecided:
+    since = None if failed.term is None else failed.term + 1
+    return Undecided(
+        reason=f"broker {replica.broker} marked the partition as failed, and its role in the next epoch is not told",
+        missing=would_tell(Silence(broker=replica.broker, log="roles", window="whole", since_epoch=since)),
+        brokers=(replica.broker,),
+        blocking=False,
+    )
 
 
 def _was_stopping(evidence: PartitionEvidence, replica: Replica, failed: Moment) -> bool:

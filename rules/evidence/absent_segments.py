@@ -93,8 +93,17 @@ def _tail(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes
         begun.update(_named_by_peers(replica, evidence), _saved(replica, evidence))
     elif evidence.copied not in CRASHED and _may_have_stopped_there(replica, end, evidence):
         return
-    if end in begun:
+    if end in begun or _without_snapshots(replica):
         yield _absent(replica, end, None, "a segment that begins where the log ends")
+
+
+def _without_snapshots(replica: Replica) -> bool:
+    """Whether the copy lacks the snapshots of producers, of which its broker wrote one where its last segment begins.
+
+    Nothing tells then where a later one began.
+    """
+    last = replica.segments[-1].base_offset
+    return replica.segments[0].base_offset < last and not replica.snapshot_offsets and replica.last_epoch >= 0
 
 
 def _went_on(replica: Replica, end: int) -> bool:

@@ -113,17 +113,18 @@ def _split_at_roles(moments: Sequence[Moment]) -> Iterator[Moment]:
 _OWN_WORD: Final = (*ROLE_KINDS, "high-watermark-loaded")
 _OF_ITS_ROLE: Final = (*_OWN_WORD, "log-loaded", "producer-state-saved", "log-start-moved")
 _LEADERS_WORD: Final = ("produced", "fetched", "consumed", "isr-shrinking")
+_OF_A_START: Final = ("log-loaded", "high-watermark-loaded")
 _ANY_TERM: Final = (1 << 31) - 1
 
 
 def _with_latest_terms(placed: Sequence[Moment]) -> tuple[Moment, ...]:
     """What is of no named epoch may be of any term up to the writer's next role, if roles in between may be untold."""
-    told, later = telling_every_role(placed), _Later(placed)
+    told, later, silent = telling_every_role(placed), _Later(placed), _said_without_role(placed)
     following: dict[str, int] = {}
     bounded: list[Moment] = []
     for moment in reversed(placed):
         latest = moment.latest_term
-        if latest is None and moment.kind in _OWN_WORD and moment.clock not in told:
+        if latest is None and (id(moment) in silent or (moment.kind in _OWN_WORD and moment.clock not in told)):
             before = None if moment.epoch is None else moment.epoch - 1
             latest = before if gives_role(moment) else following.get(moment.clock, _ANY_TERM)
         elif latest is None and moment.term is not None:
@@ -134,6 +135,24 @@ def _with_latest_terms(placed: Sequence[Moment]) -> tuple[Moment, ...]:
         if gives_role(moment) and moment.epoch is not None:
             following[moment.clock] = moment.epoch
     return tuple(reversed(bounded))
+
+
+def _said_without_role(placed: Sequence[Moment]) -> set[int]:
+    """By identity what brokers told of logs they loaded, where they took them up and no role in them is told."""
+    starts: dict[str, list[Moment]] = {}
+    found: set[int] = set()
+    for moment in placed:
+        if moment.kind == "log-loaded":
+            found |= _taken_up(starts.pop(moment.clock, ()))
+        if moment.kind in _OF_A_START or gives_role(moment):
+            starts.setdefault(moment.clock, []).append(moment)
+    return found.union(*map(_taken_up, starts.values()))
+
+
+def _taken_up(start: Sequence[Moment]) -> set[int]:
+    """The words of a start in which a broker took a role, as its high watermark shows, and told none."""
+    taken = start[:1] and start[0].kind == "log-loaded" and any(m.kind == "high-watermark-loaded" for m in start)
+    return {id(m) for m in start} if taken and not any(map(gives_role, start)) else set()
 
 
 class _Later:

@@ -21,6 +21,8 @@ from rules.history.statements import PartitionState, RoleTaken
 
 _STATES: Final = ("leadership", "isr")
 """Kinds of statements that a partition's state is told by."""
+Numbers = tuple[int | None, int | None]
+"""The leader epoch and the partition epoch of a state."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +49,15 @@ def leader_changes(moments: Sequence[Moment], states: Sequence[PartitionState]) 
     told: dict[int, tuple[PartitionState, tuple[int, ...], PartitionState | None, bool]] = {}
     for moment in sorted(filter(_is_unclean, moments), key=lambda said: not is_metadata(said)):
         told.setdefault(moment.epoch or 0, (moment, moment.previous_isr or (), None, True))
-    for before, after in pairwise(states):
+    several = _told_in_several_ways(moments)
+    for told_first, after in pairwise(states):
+        # ZooKeeper was put back, and states were numbered as before: whoever tells the next one knows which it was.
+        ways = several.get(_numbers(told_first), (told_first,))
+        before = next((way for way in ways if len(ways) == 1 or way.clock == after.clock), None)
         # With a state missing between the two, the ISR may have grown unseen.
-        next_state = (after.partition_epoch or 0) == (before.partition_epoch or 0) + 1
-        elects = _elects(after) and after.epoch != before.epoch and after.clock != "controller"
-        if elects and next_state and before.isr is not None:
+        if before is None or (after.partition_epoch or 0) != (before.partition_epoch or 0) + 1:
+            continue
+        if _elects(after) and after.epoch != before.epoch and after.clock != "controller" and before.isr is not None:
             # Who led before and goes on was not elected, whatever somebody wrote into the state.
             outside = after.leader not in (*before.isr, before.leader)
             told.setdefault(after.epoch or 0, (after, before.isr, before, outside))
@@ -68,6 +74,25 @@ def leader_changes(moments: Sequence[Moment], states: Sequence[PartitionState]) 
             moment=moment,
             before=state,
         )
+
+
+def _told_in_several_ways(moments: Iterable[Moment]) -> dict[Numbers, list[PartitionState]]:
+    """By their numbers the states of which controllers tell more than one leader, or more than one ISR."""
+    told: dict[Numbers, list[PartitionState]] = {}
+    for m in moments:
+        if m.kind == "leadership" and m.partition_epoch is not None and m.isr is not None and m.error in (None, 0):
+            ways = told.setdefault(_numbers(m), [])
+            if all((way.clock, *_held(way)) != (m.clock, *_held(m)) for way in ways):
+                ways.append(m)
+    return {numbers: ways for numbers, ways in told.items() if len({_held(way) for way in ways}) > 1}
+
+
+def _numbers(state: PartitionState) -> Numbers:
+    return state.epoch, state.partition_epoch
+
+
+def _held(state: PartitionState) -> tuple[int | None, frozenset[int]]:
+    return state.leader, frozenset(state.isr or ())
 
 
 def _last_before(epoch: int, led: Mapping[int, int]) -> int | None:

@@ -83,6 +83,12 @@ def owners_of(bearers: Sequence[Bearer]) -> dict[str, str]:
     return owners | {topic_id: topic for topic_id, topic in left if ids[topic_id] == topics[topic] == 1}
 
 
+def _of_either(topic_id: str, bearers: Sequence[Bearer]) -> bool:
+    """Whether folders of several topics bear an id equally often, so that they do not tell whose it is."""
+    borne = Counter(b.topic for b in bearers if b.topic_id == topic_id).most_common(2)
+    return topic_id not in owners_of(bearers) and len(borne) > 1 and borne[0][1] == borne[1][1]
+
+
 def _other(
     topic_id: str,
     topic: str,
@@ -98,7 +104,7 @@ def _other(
     standing: Standing = "untold"
     if topic_id in ids_known or elsewhere[topic] > max(strangers.values(), default=0):
         standing, strangers = "an earlier life", {}
-    elif strangers and owners_of(bearers).get(topic_id) == topic:
+    elif strangers and (owners_of(bearers).get(topic_id) == topic or (not ids_known and _of_either(topic_id, bearers))):
         strangers = {}
     elif strangers:
         standing = ANOTHER

@@ -16,7 +16,8 @@ from tests.lab.effort import fast_if
 TRIED = {
     "acks_one_lost": 20, "bit_rot_payload": 20, "clean_mixed": 6, "compaction_race": 10, "epoch_checkpoint_deleted": 20,
     "fast_failover_kip101": 20, "fast_failover_kip279": 20, "lost_pages_hw": 20, "recreated_topic": 20,
-    "unclean_4x": 20, "unclean_rejoined": 20,
+    "unclean_4x": 20, "unclean_rejoined": 20, "clients_astray": 6, "controller_restored": 6, "power_cut": 8,
+    "restored_by_hand": 6, "thawed_follower": 8, "zookeeper_restored": 8,
 }  # fmt: skip
 FAST = ("lost_pages_hw",)
 
@@ -71,6 +72,41 @@ def test_an_answer_before_the_first_role_that_is_told_is_of_no_reign_that_came_l
     """Broker 2's word of its reign in epoch 3 is missing: what it answered then stands before its next role."""
     bench = Bench("clean_4x", tmp_path, {})
     report = bench.judged(without_middle(bench.files, "broker-2", 0.033, 0.896))
+    assert report is not None
+    assert [*broken(bench, report)] == []
+
+
+SERVER = "broker-1/logs/server.log"
+OF_BROKER_3 = {f"broker-{node}": (0.040, 0.531) for node in (1, 2, 3)}
+LEFT_OUT = [
+    ("restored_by_hand", ("broker-3/logs/state-change.log",), {}, "who failed to fetch may have a role since"),
+    ("restored_by_hand", ("/__cluster_metadata-0/", SERVER), {}, "each of two folders may bear the other's topic id"),
+    ("restored_by_hand", (".snapshot",), OF_BROKER_3, "nothing tells where a segment that is not copied begins"),
+    ("zookeeper_restored", ("broker-2/",), {}, "states were numbered twice, and one controller is not told"),
+    (
+        "zookeeper_restored", ("broker-2/",), dict.fromkeys(("broker-1", "broker-3", "zookeeper"), (0.086, 0.800)),
+        "a broker took its log up in a role that it does not tell",
+    ),
+]  # fmt: skip
+"""What is left out of a recording, whole files and stretches of logs, and what that leaves open."""
+
+
+@pytest.mark.parametrize(("name", "gone", "stretches", "opens"), LEFT_OUT)
+def test_what_is_left_out_accuses_nobody(
+    name: str, gone: tuple[str, ...], stretches: Mapping[str, tuple[float, float]], opens: str, tmp_path: Path
+) -> None:
+    bench = Bench(name, tmp_path, {})
+    files = frozenset(source for source in bench.files if any(part in source for part in gone))
+    parts = [without_middle(bench.files, node, *ends) for node, ends in stretches.items()]
+    report = bench.judged(together_as_one([Ablation("files", files), *parts]))
+    assert report is not None
+    assert [*broken(bench, report)] == [], opens
+
+
+def test_a_high_watermark_that_rests_may_have_advanced_before_the_trace_begins(tmp_path: Path) -> None:
+    """Broker 1's log of requests begins when it alone is in sync; of two it takes none but what both hold."""
+    bench, requests = Bench("clients_astray", tmp_path, {}), "broker-1/logs/kafka-request.log"
+    report = bench.judged(Ablation("its head", cuts=((requests, ((519069, bench.files[requests]),)),)))
     assert report is not None
     assert [*broken(bench, report)] == []
 

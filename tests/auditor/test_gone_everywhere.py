@@ -11,6 +11,7 @@ from tests.auditor.dumps_at_hand import audited, copied
 from tests.hostile.dumps import batches_of, checkpoint_of, rows_of
 
 HELD = "my-topic.v2-0"
+EPOCH_6 = (6).to_bytes(4, "big")
 CHECKPOINTS = ("replication-offset-checkpoint", "recovery-point-offset-checkpoint")
 
 
@@ -97,9 +98,11 @@ def test_a_fetcher_that_fails_while_its_broker_stops_is_no_replica_that_stopped_
         log.write_text("".join(line for line in lines if "KafkaServer id=1] shut" not in line))
     (last,) = (dump / "broker-1/data/orders-0").glob("*.log")
     content = last.read_bytes()
-    *_, (start, _) = batches_of(content)
+    start = next(start for start, end in batches_of(content) if content[start + 12 : start + 16] == EPOCH_6)
     last.write_bytes(content[:start])
     (dump / "broker-1/data/.kafka_cleanshutdown").unlink()
+    for requests in dump.glob("broker-*/logs/kafka-request.log"):
+        requests.unlink()
     accused = {finding.rule for finding in audited(dump, copied="live", topic=("orders",)).violations}
     assert ("LEO002" in accused) is not stopping
 

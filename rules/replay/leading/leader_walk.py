@@ -87,6 +87,8 @@ class LeaderWalk:
         """When the answer before was logged, which is walked over already."""
         self.advancing: tuple[Isr, ...] = ()
         """The ISRs under which the high watermark may have advanced when it was."""
+        self.unseen = lead.begun_unseen
+        """Whether it may have advanced before the first answer that is told, in a larger ISR than then."""
         self.uncounted = isr.unassigned
         self.counting = Counting(lead, self.isr, rank, self.tracks)
         self.silences = Silences(self.counting)
@@ -117,14 +119,13 @@ class LeaderWalk:
         remotes = {b: self._remote(t, instant, late=late) for b, t in self.tracks.items()}
         since = self.before, time
         gone = tuple(isr for isr in self.passed(*since) if isr not in self.advancing)
-        advancing = self._raise_high(
-            remotes if asker is None else {**remotes, asker.broker: asker.asking()}, possible, since, gone
-        )
+        asking = remotes if asker is None else {**remotes, asker.broker: asker.asking()}
+        advancing = self._raise_high(asking, possible, since, gone)
         answered_high = self.high
         self._raise_low(row, remotes, possible, time)
         if asker is not None:
             advancing = self._raise_high(remotes, possible, (time, time))
-        self.before, self.advancing = time, advancing
+        self.before, self.advancing, self.unseen = time, advancing, False
         answered_low = self._answered_low(row)
         if fetch is not None and asker is not None:
             self._note(fetch, asker.broker, remotes, possible, time)
@@ -211,7 +212,7 @@ class LeaderWalk:
         for broker, remote in remotes.items():
             before, high = self.reached[broker], remote.high
             self.reached[broker] = None if before is None or high is None else max(before, high)
-        enough = self.gate.enough(*meanwhile)
+        enough = None if self.unseen else self.gate.enough(*meanwhile)
         raising = possible.isrs
         if enough is not None:
             raising = tuple(isr for isr in possible.isrs if len(isr) >= enough)
