@@ -15,6 +15,7 @@ from msgspec import structs
 from parsers.provenance import Span
 from rules.history.causes import Precedence, precedences
 from rules.history.clocks import Clocks, closed, of_whichever
+from rules.history.falling_times import LEAST_MS
 from rules.history.moments import Moment
 from rules.history.set_forward import perhaps_set
 from rules.history.statements import PartitionState
@@ -88,12 +89,21 @@ def _between(cause: Setting, effect: Setting) -> Iterator[Precedence]:
 
 
 def _ordered(moments: Sequence[Moment], memberships: Sequence[Setting]) -> Iterator[Precedence]:
-    """A controller of ZooKeeper's says that it was elected before its orders of that epoch arrive."""
+    """A controller of ZooKeeper's says that it was elected before its orders of that epoch arrive.
+
+    Its controller.log is of its broker's clock if its orders to its own broker bear that out.
+    """
     elected = {s.value: s for s in reversed(memberships) if s.name == CONTROLLER_EPOCH and s.since is not None}
+    arrived: dict[tuple[str, str], int] = {}
     for m in moments if elected else ():
         if not isinstance(m, PartitionState) or m.controller_epoch is None:
             continue
-        election, arrived = elected.get(str(m.controller_epoch)), m.time if m.arrived is None else m.arrived
-        if election is not None and election.clock != m.clock and arrived is not None:
-            earlier = election.since or 0
-            yield Precedence(cause=election.clock, earlier=earlier, effect=m.clock, later=arrived)
+        key, came = (str(m.controller_epoch), m.clock), m.time if m.arrived is None else m.arrived
+        if came is not None and key[0] in elected:
+            arrived[key] = min(came, arrived.get(key, came))
+    for (epoch, clock), came in arrived.items():
+        election = elected[epoch]
+        at = election.since or 0
+        own = arrived.get((epoch, election.clock))
+        if clock != election.clock and own is not None and at - own <= LEAST_MS:
+            yield Precedence(cause=election.clock, earlier=at, effect=clock, later=came)
