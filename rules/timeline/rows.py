@@ -234,6 +234,7 @@ class _Table:
     def _own(self, moment: Moment, cell: Cell) -> None:
         watermark = self.watermarks.get(id(moment))
         end = moment.offset if moment.kind in ("truncated", "log-reset") else log_end(moment)
+        end = 0 if moment.kind == "log-created" else end
         bounds: list[Bound] = []
         if end is not None:
             bounds = [at_least(end, "its own word"), at_most(end, "its own word")]
