@@ -211,7 +211,7 @@ def _entry(slots: Slots, row: int) -> str:
     offset, value = int(slots.offsets[row]), int(slots.values[row])
     says = {
         "offset": f"leads to byte {value}",
-        "time": f"says that {_time(value)} is the latest time so far",
+        "time": f"says that the latest time up to there is {_time(value)}",
         "transaction": f"says that producer {value}'s transaction was aborted there",
     }
     return f"the entry for offset {offset} {says[slots.kind]}"

@@ -81,7 +81,7 @@ def _not_compared(evidence: PartitionEvidence) -> Iterator[Undecided]:
     for missing in dict.fromkeys(c.missing for c in open_ones):
         saved = sorted({c.broker for c in open_ones if c.missing == missing})
         saved_one = f"{numbered('broker', saved)} {'each ' * bool(saved[1:])}saved a high watermark at shutdown"
-        reason = f"{saved_one}. Nothing here tells how high it had been before, so whether it went back is not known"
+        reason = f"{saved_one}. Nothing here tells how high it had been before. So whether it went back is not known"
         yield Undecided(reason=reason, missing=missing, blocking=False)
 
 

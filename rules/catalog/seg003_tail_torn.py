@@ -84,8 +84,8 @@ def _remote(head: RemoteHead) -> Undecided:
     if not head.untold:
         what = offsets_told(head.start_offset, head.end_offset)
         return Undecided(
-            reason=f"no disk in this dump holds {what}. By __remote_log_metadata they are in remote storage. An audit does not"
-            " read remote storage",
+            reason=f"no disk in this dump holds {what}. By __remote_log_metadata they are in remote storage. So they were"
+            " not checked",
             missing="a copy of these segments from remote storage",
             blocking=False,
         )

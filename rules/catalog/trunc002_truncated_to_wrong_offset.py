@@ -19,7 +19,7 @@ from rules.rule import rule
     law="TruncationJustified",
     message="Broker {follower} asked broker {leader} where epoch {asked_epoch} ends. Broker {leader} has no epoch "
     "{asked_epoch}, and answered {answered_offset}, where {named}. So broker {follower} kept its records{written} at "
-    "{offsets}. Broker {leader} does not hold these records. In newer releases the answer names its epoch. Then broker "
+    "{offsets}. Broker {leader} does not hold these records. Newer releases name the epoch in the answer. Then broker "
     "{follower} would have truncated its log to {start_offset}.",
     implied_by=("BUG001",),
 )

@@ -39,7 +39,7 @@ def unbounded(lacking: Iterable[Missing], side: str, *, created_again: bool) -> 
     for (leader, kind), epochs in found.items():
         whose = "a leader" if leader is None else f"broker {leader}"
         marks = f"{whose}'s high watermarks in {_named(sorted(epochs))}"
-        bound = "What they are compared with is not here whole: how far the in-sync replicas had fetched by then"
+        bound = "They have to be compared with how far the in-sync replicas had fetched, and that is not all told here"
         reason = f"it is not known whether {marks} were too {_WRONG[side]}. {bound}"
         yield reason, f"{kind}{by_id if created_again else ''}"
 

@@ -125,8 +125,8 @@ def test_steps_copy_before_they_elect_and_write_back_at_the_end() -> None:
         "If broker 2 does not lead by itself: put broker 2 first in the assignment.",
         "If broker 2 does not lead by itself: elect broker 2.",
         (
-            "Stop broker 1 if it runs. Move broker-1/data/t-0 of broker 1 away, and start that broker. "
-            "It copies broker 2's log."
+            "Stop broker 1 if it runs. Move broker-1/data/t-0 of broker 1 away, and start that broker."
+            " It copies broker 2's log."
         ),
         "Set consumers back. Then write the copied records to the partition again, unless their producers do.",
     ]
