@@ -219,7 +219,7 @@ Verbose = Annotated[
 
 RuleName = Annotated[str, typer.Argument(metavar="RULE", help="Id or name of a rule, e.g. LOG001.")]
 RuleNamed = Annotated[
-    str | None, typer.Argument(metavar="[RULE]", help="Id or name of a rule: print its page, as `explain` does.")
+    str | None, typer.Argument(metavar="RULE", help="Id or name of a rule: print its page, as `explain` does.")
 ]
 PagesFolder = Annotated[
     Path | None,

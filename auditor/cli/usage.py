@@ -9,6 +9,7 @@ from typer.core import TyperArgument, TyperCommand, TyperOption
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from typer._click import HelpFormatter
     from typer._click.core import Context, Parameter
 
 
@@ -29,6 +30,20 @@ class WholeUsage(TyperCommand):
             ctx.fail(f"Missing: {', '.join(missing)}")
         return super().parse_args(ctx, args)
 
+    def collect_usage_pieces(self, ctx: Context) -> list[str]:
+        """The usage line: what must be given by its bare name, what may be left out in brackets."""
+        own = [param for param in self.get_params(ctx) if isinstance(param, TyperArgument)]
+        return [self.options_metavar or "", *map(_as_written, own)]
+
+    def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
+        """What may be given, in words: of which type the program holds it is nobody's matter."""
+        records = [(param, param.get_help_record(ctx)) for param in self.get_params(ctx)]
+        for head, kind in (("Arguments", TyperArgument), ("Options", TyperOption)):
+            told = [(param, record) for param, record in records if isinstance(param, kind) and record is not None]
+            if told:
+                with formatter.section(head):
+                    formatter.write_dl([(_name(param, name), words) for param, (name, words) in told])
+
     def _not_needing(self, needed: Sequence[Parameter], ctx: Context, args: list[str]) -> list[str]:
         for param in needed:
             param.required = False
@@ -43,3 +58,13 @@ def _called(param: TyperArgument | TyperOption) -> str:
     """What it is called on the command line, as in `--topic TOPIC`."""
     value = param.metavar or str(param.name).upper()
     return value if isinstance(param, TyperArgument) else f"{param.opts[-1]} {value}"
+
+
+def _name(param: TyperArgument | TyperOption, name: str) -> str:
+    return _as_written(param) if isinstance(param, TyperArgument) else name
+
+
+def _as_written(argument: TyperArgument) -> str:
+    """An argument as people write it: FINDING, DUMP..., [RULE]."""
+    name = f"{_called(argument)}{'' if argument.nargs == 1 else '...'}"
+    return name if argument.required else f"[{name}]"
