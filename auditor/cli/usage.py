@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from typer.core import TyperArgument, TyperCommand, TyperOption
@@ -42,7 +43,7 @@ class WholeUsage(TyperCommand):
             told = [(param, record) for param, record in records if isinstance(param, kind) and record is not None]
             if told:
                 with formatter.section(head):
-                    formatter.write_dl([(_name(param, name), words) for param, (name, words) in told])
+                    formatter.write_dl([(_name(param, name), _plainly(words)) for param, (name, words) in told])
 
     def _not_needing(self, needed: Sequence[Parameter], ctx: Context, args: list[str]) -> list[str]:
         for param in needed:
@@ -62,6 +63,11 @@ def _called(param: TyperArgument | TyperOption) -> str:
 
 def _name(param: TyperArgument | TyperOption, name: str) -> str:
     return _as_written(param) if isinstance(param, TyperArgument) else name
+
+
+def _plainly(words: str) -> str:
+    """A bound of a number, as the library writes it, in words."""
+    return re.sub(r"\bx>=(\d+)", r"at least \1", words)
 
 
 def _as_written(argument: TyperArgument) -> str:

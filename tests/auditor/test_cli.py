@@ -60,6 +60,12 @@ def test_help_teaches() -> None:
     assert "tidemark show" in run("--help").out
 
 
+@pytest.mark.parametrize("command", ["audit", "salvage", "show", "find", "bundle", "diff", "rules", "simulate"])
+def test_help_shows_no_type_of_the_program(command: str) -> None:
+    told = run(command, "--help").out
+    assert not re.findall(r"<\w.*?>|\{\w+\}|\[\[|x>=", told)
+
+
 def test_help_loads_nothing_heavy() -> None:
     asks = (
         "import sys; sys.argv = ['tidemark', 'audit', '--help']\n"
