@@ -39,7 +39,7 @@ SHIFTED_FILES: Final = ("clean_1_1", "clean_2_8", "clean_4x", "clean_mixed", "ti
 FileDraw = tuple[str, int, int]
 """A sample, how many files of one broker are shifted, each by an amount of its own, and which draw it is."""
 OPEN: Final[FileDraw] = ("clean_2_8", 1, 0)
-"""A server.log two seconds early: only a follower that joins before it has asked shows that, as one torn line would."""
+"""A server.log five seconds early: only a follower that joins before it has asked shows that, as one torn line would."""
 FILE_DRAWS: Final[list[FileDraw]] = [draw for draw in product(SHIFTED_FILES, (1, 2), range(4)) if draw != OPEN]
 FAST_FILES: Final[frozenset[FileDraw]] = frozenset((("clean_2_8", 1, 1), ("lost_pages_hw", 2, 0)))
 BEFORE_ALL: Final = -1
@@ -49,6 +49,8 @@ NEITHER_OF_ONE_CLOCK: Final = (
 )
 
 
+AMID_REMOTE_WRITES: Final = 1_795_452_966_190
+"""When all three logs of broker 1 of `tiered` are being written, and broker 2 is about to join an ISR."""
 AMID_TAKING_ROLES: Final = 1_795_239_528_500
 """When broker 2 of `clean_2_8` has just begun to lead: a few records later it would seem to have begun without them."""
 
@@ -101,6 +103,25 @@ def test_files_of_a_broker_on_clocks_of_their_own_accuse_nobody(draw: FileDraw, 
     report = shifted(case, tmp_path / "dump", drawn_files(case, files, chance))
     assert charges(report) <= charges(whole)
     assert report.verdict != "clean" or not charges(whole)
+
+
+def test_three_files_of_a_broker_that_step_apart_accuse_nobody(tmp_path: Path) -> None:
+    """By its server.log broker 2 joins before it asks for what was committed, as its log of requests has it."""
+    shutil.copytree(SAMPLES / "tiered" / "dump", tmp_path / "dump", symlinks=True)
+    for log, seconds in (("kafka-request.log", 10), ("server.log", 2), ("state-change.log", 5)):
+        step(tmp_path / "dump/broker-1/logs" / log, AMID_REMOTE_WRITES, seconds * 1000)
+    assert accused(audit(tmp_path / "dump", AuditConfig(engine="local"))) == []
+
+
+@pytest.mark.parametrize("gone", ["broker-2/logs/kafka-request.log", "broker-1/logs/controller.log"])
+def test_an_election_by_a_controller_log_of_another_clock_deposes_nobody(gone: str, tmp_path: Path) -> None:
+    """Broker 2's controller.log tells its election a minute late. Its orders to itself, if any, come before that."""
+    dump = tmp_path / "dump"
+    shutil.copytree(SAMPLES / "lost_pages_hw" / "dump", dump, symlinks=True)
+    (dump / gone).unlink()
+    step(dump / "broker-2/logs/controller.log", BEFORE_ALL, 60_000)
+    whole = audit(SAMPLES / "lost_pages_hw" / "dump", AuditConfig(engine="local"))
+    assert charges(audit(dump, AuditConfig(engine="local"))) <= charges(whole)
 
 
 def charges(report: AuditReport) -> set[tuple[object, ...]]:

@@ -97,6 +97,8 @@ class LeaderWalk:
         self.answers = Answers(self.tracks, self.counting, self.isr, self.gate, self.first_low)
         self.reached: dict[int, int | None] = dict.fromkeys(self.tracks, None if lead.begun_unseen else NEVER)
         """How far each follower can have asked at any time of the lead."""
+        self.furthest = {b: max((run.offset or 0 for run in own), default=NEVER) for b, own in runs.items()}
+        """How far it asked in all of the lead: a log that tells when it joined may run on a clock of its own."""
 
     def step(self, row: Served, *, last: bool) -> LeaderRow:
         """Walk over one answer."""
@@ -235,7 +237,8 @@ class LeaderWalk:
         counted = [r for broker, r in remotes.items() if broker in surely and r.high is not None]
         self._raise_to(min(counted, key=attrgetter("high"), default=None))
         for broker in sorted(joined & surely & self.tracks.keys()):
-            reached = self.reached[broker]
+            so_far = self.reached[broker]
+            reached = None if so_far is None else max(so_far, self.furthest.get(broker, NEVER))
             if reached is not None and (self.high is None or reached < self.high.offset):
                 self.high = at_most(
                     reached, f"broker {broker} joined the ISR, and so had reached it, with offset {reached}"
