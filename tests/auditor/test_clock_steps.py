@@ -39,7 +39,7 @@ SHIFTED_FILES: Final = ("clean_1_1", "clean_2_8", "clean_4x", "clean_mixed", "ti
 FileDraw = tuple[str, int, int]
 """A sample, how many files of one broker are shifted, each by an amount of its own, and which draw it is."""
 OPEN: Final[FileDraw] = ("clean_2_8", 1, 0)
-"""A server.log five seconds early: only a follower that joins before it has asked shows that, as one torn line would."""
+"""A server.log five seconds early: only a follower that joins before it asks shows that, as one torn line would."""
 FILE_DRAWS: Final[list[FileDraw]] = [draw for draw in product(SHIFTED_FILES, (1, 2), range(4)) if draw != OPEN]
 FAST_FILES: Final[frozenset[FileDraw]] = frozenset((("clean_2_8", 1, 1), ("lost_pages_hw", 2, 0)))
 BEFORE_ALL: Final = -1
