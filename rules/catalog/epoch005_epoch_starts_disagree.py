@@ -76,7 +76,7 @@ def epoch_starts_disagree(evidence: PartitionEvidence) -> Iterator[Violation | U
 def _borne_out(replica: Replica, epoch: int, low: int, high: int) -> bool:
     """Whether its batches tell where the epoch begins, or the log is here in which there are none of it."""
     unread = replica.unseen(low, high) or (not replica.end_known and replica.log_end_offset < high)
-    return not unread or any(run.epoch == epoch for run in replica.log.epochs)
+    return not unread or epoch in {run.epoch for run in replica.log.epochs} - _bounded(replica)
 
 
 def _undecided(epoch: int, alone: Sequence[Replica], low: int, high: int) -> Undecided:
@@ -93,12 +93,16 @@ def _undecided(epoch: int, alone: Sequence[Replica], low: int, high: int) -> Und
 def _starts(replica: Replica) -> dict[int, int]:
     """Where each epoch begins, the clipped first one left out; of entries that contradict the log EPOCH002 speaks."""
     clipped = {chain[0].epoch for chain in (replica.file_chain, replica.log_chain) if chain}
-    # Behind a hole the first batch of an epoch is only an upper bound of where it began.
-    behind_holes = {step.after for step in replica.log.gaps}
-    bounded = {run.epoch for run in replica.log.epochs if run.first in behind_holes}
+    bounded = _bounded(replica)
     entries = (*replica.file_chain, *(entry for entry in replica.log_chain if entry.epoch not in bounded))
     starts = {entry.epoch: entry.start_offset for entry in entries}
     return {epoch: start for epoch, start in starts.items() if epoch not in clipped}
+
+
+def _bounded(replica: Replica) -> set[int]:
+    """The epochs of which a batch behind a hole comes first: it is only an upper bound of where they began."""
+    behind_holes = {step.after for step in replica.log.gaps}
+    return {run.epoch for run in replica.log.epochs if run.first in behind_holes}
 
 
 def _exhibits(replica: Replica, epoch: int) -> Iterator[Exhibit]:
