@@ -38,15 +38,16 @@ Lines of their own:
     ids a b                       topic ids that logs give it
     live                          the folders were copied while brokers ran
     kafka 1 3.9.1 ibp 3.9         the version of broker 1, and its inter-broker protocol
-    set min.insync.replicas 2     a setting of the topic
+    set min.insync.replicas 2     a setting of all topics, whenever it was set
 
-Lines about the topic as a whole and about consumer groups are in `rules.sketch.topic_lines`.
+Lines with a time are in `rules.sketch.statement_lines`, and of settings and traces in `rules.sketch.timed_lines`. Lines
+about the topic as a whole and about consumer groups are in `rules.sketch.topic_lines`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -74,6 +75,7 @@ from rules.sketch.drawn_batches import Pace
 from rules.sketch.drawn_keys import with_drawn_keys
 from rules.sketch.drawn_log import SketchedLog, SketchError, sketch_log
 from rules.sketch.statement_lines import is_event, read_event
+from rules.sketch.timed_lines import TimedLines
 from rules.sketch.topic_lines import TopicLines
 
 __all__ = ["Sketch", "SketchError", "read_sketch"]
@@ -101,7 +103,7 @@ def read_sketch(text: str) -> Sketch:
     versions: list[BrokerVersion] = []
     moments: list[Moment] = []
     settings: list[Setting] = []
-    of_topic = TopicLines()
+    of_topic, timed = TopicLines(), TimedLines()
     topic, live, leader = "t", False, None
     told_ids: frozenset[str] = frozenset()
     for line in filter(None, (raw.strip() for raw in text.splitlines())):
@@ -109,8 +111,8 @@ def read_sketch(text: str) -> Sketch:
         if match:
             replicas.append(_replica(match))
             leader = int(match["broker"]) if match["leads"] else leader
-        elif is_event(line):
-            moments.append(read_event(line))
+        elif timed.take(line) or of_topic.take(line):
+            continue
         elif line == "live":
             live = True
         elif line.startswith("topic "):
@@ -121,9 +123,12 @@ def read_sketch(text: str) -> Sketch:
             versions.append(_version(line))
         elif setting := _SETTING.fullmatch(line):
             settings.append(Setting(name=setting[1], value=setting[2], origin="metadata", span=_span("settings")))
-        elif not of_topic.take(line):
+        elif is_event(line):
+            moments.append(read_event(line))
+        else:
             message = f"expected 'broker ID CELLS', 'topic T', 'live', 'kafka ID V' or 'set NAME V', found {line!r}"
             raise SketchError(message)
+    moments += timed.moments
     evidence = PartitionEvidence(
         cluster_id=None,
         topic=topic,
@@ -134,17 +139,10 @@ def read_sketch(text: str) -> Sketch:
         foreign=Foreign(ids=other_ids(topic, 0, [r for r in replicas if r.state == "current"], told_ids, ())),
         copied_live=live,
         chronicle=Chronicle(in_terms(moments)),
-        settings=settings_of(settings),
-        steady=_never_set(moments),
+        settings=settings_of([*settings, *timed.settings(topic)]),
         brokers_in_dump=len({replica.broker for replica in replicas}),
     )
-    return Sketch(evidence=with_drawn_keys(of_topic.added_to(evidence)), leader=leader)
-
-
-def _never_set(moments: Sequence[Moment]) -> dict[str, list[tuple[int, int]]]:
-    """A drawing tells all that happened: between its statements nobody sets a clock."""
-    times = [time for moment in moments for time in (moment.time, moment.last_time) if time is not None]
-    return {moment.clock: [(min(times), max(times))] for moment in moments} if times else {}
+    return Sketch(evidence=with_drawn_keys(of_topic.added_to(timed.added_to(evidence, moments))), leader=leader)
 
 
 def _version(line: str) -> BrokerVersion:

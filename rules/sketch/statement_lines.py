@@ -50,6 +50,8 @@ from rules.event_lines import Words, brokers, number, verb_and_rest, words_of
 from rules.history.moments import Moment
 from rules.history.statements import PartitionState, statement
 
+EVENTS: Final = "events"
+"""The file in which all of them stand, each at its time."""
 _EVENT: Final = re.compile(r"^t(?P<time>\d+)\s+(?P<verb>\w+)\s+(?P<rest>.+)$")
 _ROLE: Final = r"(?P<broker>\d+) epoch (?P<epoch>\d+) at (?P<at>\d+) hw (?P<hw>\d+)"
 _SHAPES: Final[Mapping[str, str]] = {
@@ -91,13 +93,22 @@ def read_event(line: str) -> Moment:
     """The statement that an event line draws."""
     event = _EVENT.match(line)
     shape = _SHAPES.get(event["verb"]) if event else None
-    words = words_of(shape, verb_and_rest(f"{event['verb']} {event['rest']}")[1]) if event and shape else None
-    if event is None or words is None:
-        message = f"expected an event such as 't1 leads 1 epoch 0 at 0 hw 0', found {line!r}"
+    if event is None or shape is None:
+        message = f"expected a time and one of {', '.join(sorted(_SHAPES))}, found {line!r}"
+        raise ValueError(message)
+    words = words_of(shape, verb_and_rest(f"{event['verb']} {event['rest']}")[1])
+    if words is None:
+        message = f"expected {_example(event['verb'])!r} or the like, found {line!r}"
         raise ValueError(message)
     time = int(event["time"])
-    span = Span(source="events", start=time, end=time + 1)
+    span = Span(source=EVENTS, start=time, end=time + 1)
     return _READERS[event["verb"]](words, time, span)
+
+
+def _example(verb: str) -> str:
+    """The first line of the module's own account that shows the verb."""
+    shown = (re.split(r"\s{2,}", line.strip())[0] for line in (__doc__ or "").splitlines())
+    return next((line for line in shown if line.split()[1:2] == [verb] and _EVENT.match(line)), verb)
 
 
 def _own(kind: str) -> Callable[[Words, int, Span], Moment]:

@@ -7,7 +7,7 @@ import pytest
 from parsers.provenance import Span
 from rules.catalog import BY_ID
 from rules.finding import Undecided, Violation
-from rules.settings import KAFKA_VERSION, MIN_IN_SYNC, UNCLEAN, Setting, settings_of
+from rules.settings import KAFKA_VERSION, UNCLEAN, Setting, settings_of
 from rules.sketch.notation import read_sketch
 from tests.replaced import replace
 from tests.rules.test_cuts_before_1_0 import CUT
@@ -23,7 +23,7 @@ t3 leader 1 epoch 2 isr 1 of 1,2
 
 
 def since(values: dict[int, str], name: str, clock: str, broker: int | None = None) -> list[Setting]:
-    """A setting as it was changed over time; a broker's release as it printed it."""
+    """A setting as it was ordered over time; a broker's release as it printed it."""
     return [
         Setting(
             name=name, value=value, origin="metadata" if broker is None else "log", broker=broker, since=time,
@@ -88,32 +88,37 @@ OPENING = "t1000 leads 1 epoch 0 at 0 hw 0 isr 1,2 version 1\n"
 RAISED = {0: "2", 5_000: "3"}
 
 
-def asked(values: dict[int, str], *tellers: str) -> list[Setting]:
-    """The topic's min.insync.replicas over time, by the controller's record and by what brokers take over."""
-    found = [setting for teller in tellers for setting in since(values, MIN_IN_SYNC, teller)]
-    return [replace(s, topic="t", origin="metadata" if s.clock == "controller" else "applied") for s in found]
-
-
-def watermarks(drawing: str, settings: list[Setting]) -> list[tuple[str, int | None, int | None]]:
-    evidence = replace(read_sketch(drawing).evidence, settings=settings_of(settings))
+def watermarks(drawing: str, values: dict[int, str], *tellers: str) -> list[tuple[str, int | None, int | None]]:
+    """What is found of high watermarks, under min.insync.replicas as the controllers' record or brokers tell it."""
+    by = ["" if teller == "controller" else f" by {teller}" for teller in tellers]
+    told = (f"t{time} sets min.insync.replicas {value}{who}" for who in by for time, value in values.items())
+    evidence = read_sketch("\n".join([drawing, *told])).evidence
     said = ((rule, each) for rule in ("HW002", "HW003", "HW004", "HW006") for each in BY_ID[rule].check(evidence))
     return [(rule, each.start_offset, each.end_offset) for rule, each in said if isinstance(each, Violation)]
 
 
-@pytest.mark.parametrize("tellers", [("broker 1", "controller"), ("broker 1",), ("controller",)])
+@pytest.mark.parametrize("tellers", [("1", "controller"), ("1",), ("controller",)])
 @pytest.mark.parametrize("left_out", ["", "t3000 acks 1 at 1 acks=all\n", OPENING])
 def test_a_high_watermark_rests_once_more_must_be_in_sync(tellers: tuple[str, ...], left_out: str) -> None:
     """That two in sync were enough for an acknowledgement says nothing of later, nor does the value at the end."""
-    assert watermarks(TWO_IN_SYNC.replace(left_out, "", 1), asked(RAISED, *tellers)) == []
+    assert watermarks(TWO_IN_SYNC.replace(left_out, "", 1), RAISED, *tellers) == []
+
+
+BEGINS_LATE = (
+    TWO_IN_SYNC[: TWO_IN_SYNC.index(OPENING)]
+    + "t10000 trace 1 begins\n"
+    + TWO_IN_SYNC[TWO_IN_SYNC.index("t10000") :]
+)
 
 
 def test_what_was_committed_before_the_trace_began_was_so_under_the_value_of_then() -> None:
-    begins = TWO_IN_SYNC[: TWO_IN_SYNC.index(OPENING)] + TWO_IN_SYNC[TWO_IN_SYNC.index("t10000") :]
-    assert watermarks(begins, asked(RAISED, "broker 1", "controller")) == []
+    assert watermarks(BEGINS_LATE, RAISED, "1", "controller") == []
     # Three were asked for all the time, and one of them left the ISR before the trace began.
-    shrunk = begins.replace("isr 1,2 of 1,2,3 record", "isr 1,2,3 of 1,2,3 record")
-    shrunk = shrunk.replace("t10000", f"{OPENING.replace('1,2', '1,2,3')}t5000 isr 1 now 1,2 version 2\nt10000")
-    assert watermarks(shrunk, asked({0: "3"}, "broker 1")) == []
+    shrunk = BEGINS_LATE.replace("isr 1,2 of 1,2,3 record", "isr 1,2,3 of 1,2,3 record")
+    shrunk = shrunk.replace(
+        "t10000 trace", f"{OPENING.replace('1,2', '1,2,3')}t5000 isr 1 now 1,2 version 2\nt10000 trace"
+    )
+    assert watermarks(shrunk, {0: "3"}, "1") == []
 
 
 MOVES = (
@@ -126,28 +131,44 @@ MOVES = (
 @pytest.mark.parametrize(
     ("values", "tellers", "said"),
     [
-        ({0: "2"}, ("broker 1",), []),
-        (RAISED, ("broker 1",), [("HW003", 4, 6)]),
-        (RAISED, ("broker 1", "controller"), [("HW003", 4, 6)]),
+        ({0: "2"}, ("1",), []),
+        (RAISED, ("1",), [("HW003", 4, 6)]),
+        (RAISED, ("1", "controller"), [("HW003", 4, 6)]),
         # The leader goes by a value once it has taken it over: the controller's record does not say when it did.
         (RAISED, ("controller",), []),
-        (RAISED, ("controller", "broker 2"), []),
+        (RAISED, ("controller", "2"), []),
         # A moment passes between the line that tells a new value and its effect.
-        ({0: "2", 11_500: "3"}, ("broker 1",), []),
+        ({0: "2", 11_500: "3"}, ("1",), []),
         # It was smaller for a while: neither at the lead's beginning nor at its end.
-        ({0: "3", 1_500: "2", 19_000: "3"}, ("broker 1",), []),
-        ({0: "2", 5_000: "3", 10_500: "2", 19_000: "3"}, ("broker 1",), []),
+        ({0: "3", 1_500: "2", 19_000: "3"}, ("1",), []),
+        ({0: "2", 5_000: "3", 10_500: "2", 19_000: "3"}, ("1",), []),
     ],
 )
 def test_a_high_watermark_moves_only_while_enough_are_in_sync(
     values: dict[int, str], tellers: tuple[str, ...], said: list[tuple[str, int, int]]
 ) -> None:
-    assert watermarks(MOVES, asked(values, *tellers)) == said
+    assert watermarks(MOVES, values, *tellers) == said
 
 
 def test_what_was_fetched_while_it_rested_is_counted_when_it_is_weighed_again() -> None:
     """No change of a setting is weighed: the next fetch that tells another log end is, or the next record."""
     values = {0: "2", 5_000: "3", 12_500: "2"}
-    assert watermarks(TWO_IN_SYNC, asked(values, "broker 1")) == []
+    assert watermarks(TWO_IN_SYNC, values, "1") == []
     later = "t30000 fetch 2@9 from 1 hw=2\nt40000 fetch 2@10 from 1 hw=2\nt41000 fetch 2@10 from 1 hw=2\n"
-    assert watermarks(TWO_IN_SYNC.replace("0x8", "0x10") + later, asked(values, "broker 1")) == [("HW006", 2, 10)]
+    assert watermarks(TWO_IN_SYNC.replace("0x8", "0x10") + later, values, "1") == [("HW006", 2, 10)]
+
+
+@pytest.mark.parametrize(
+    ("silence", "said"),
+    [
+        ("", [("HW003", 4, 6)]),
+        # What broker 2 asked meanwhile nobody logged.
+        ("t11100 trace 1 lacks until 11900", []),
+        ("t11100 trace 1 pauses until 11900", [("HW003", 4, 6)]),
+        ("t20000 trace 1 ends", []),
+    ],
+)
+def test_where_a_request_log_lacks_lines_nothing_is_said_of_what_it_lacks(
+    silence: str, said: list[tuple[str, int, int]]
+) -> None:
+    assert watermarks(f"{MOVES}{silence}\n", RAISED, "1") == said

@@ -145,3 +145,57 @@ def test_producers_of_batches_and_the_times_that_they_bear() -> None:
 def test_a_producer_that_cannot_be_read_is_refused() -> None:
     with pytest.raises(SketchError, match="cannot read the producer"):
         one("0{seven}")
+
+
+def test_settings_over_time() -> None:
+    """The topic's own outranks that of all topics, which has no time."""
+    text = "t5 sets min.insync.replicas 3 by 1\nt9 sets min.insync.replicas none\nset min.insync.replicas 1\ntopic pay"
+    told = read_sketch(text).evidence.settings.statements
+    assert {(s.topic, s.since, s.clock, s.origin, s.value) for s in told} == {
+        ("pay", 5, "broker 1", "applied", "3"),
+        ("pay", 9, "controller", "metadata", None),
+        (None, None, "", "metadata", "1"),
+    }
+
+
+LED = "t1 leads 1 epoch 0 at 0 hw 0\nt700 fetch 2@0 from 1 hw=0\nt1000 follows 2 epoch 0 at 0 hw 0\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "steady", "gaps"),
+    [
+        ("", [(1, 1000)], []),
+        ("t9 trace 1 begins", [(9, 1000)], []),
+        ("t9 trace 1 pauses until 600", [(1, 9), (600, 1000)], []),
+        ("t9 trace 1 lacks until 600", [(1, 9), (600, 1000)], [(9, 600, None)]),
+        ("t800 trace 1 ends", [(1, 800)], [(800, 800, 800)]),
+        ("t9 trace 2 pauses until 600", [(1, 1000)], []),
+    ],
+)
+def test_where_a_trace_tells_nothing_its_clock_may_have_been_set(
+    line: str, steady: list[tuple[int, int]], gaps: list[tuple[int, int, int | None]]
+) -> None:
+    evidence = read_sketch(LED + line).evidence
+    assert evidence.steady["broker 1"] == steady
+    assert [(gap.start, gap.end, gap.since) for gap in evidence.gaps] == gaps
+
+
+def test_a_trace_that_begins_late_has_not_seen_the_lead_begin() -> None:
+    seen = [read_sketch(LED.replace("t700", "t2700") + line).evidence for line in ("", "t2600 trace 1 begins")]
+    assert [e.replayed.courses[0].lead.begun_unseen for e in seen] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("t5 sets min.insync.replicas", "expected 't5 sets min.insync.replicas 3 by 1', found"),
+        ("t5 sets min.insync.replicas 3 from 1", "expected 't5 sets"),
+        ("t9 trace 1 stops", "expected 't9 trace 1 begins', 't20 trace 1 pauses until 60000', "),
+        ("t9 trace 1 pauses until 9", "expected a later time behind 'until', found"),
+        ("t9 leads 1", "expected 't1 leads 1 epoch 0 at 0 hw 0' or the like, found"),
+        ("t9 lead 1", "expected a time and one of acks, answers, asks"),
+    ],
+)
+def test_an_event_line_that_cannot_be_read_is_refused_with_what_was_expected(line: str, wanted: str) -> None:
+    with pytest.raises(ValueError, match=wanted):
+        read_sketch(f"broker 1 00\n{line}")
