@@ -118,6 +118,8 @@ class TakenOver:
     """More than one where clocks leave several possible; null among them where nobody may have told it."""
     own: bool = False
     """Whether it is known by the clock's own broker, which went by it from then on."""
+    watched: bool = False
+    """Whether a change would be told: by the clock's own broker, whose log tells of this setting, or by a record."""
 
 
 Ranks: TypeAlias = tuple[tuple[Setting, ...], ...]
@@ -228,14 +230,15 @@ class Settings:
         self, topic: str | None, broker: int, name: str, of: Moment, clocks: Clocks = NO_CLOCKS
     ) -> Iterator[TakenOver]:
         """What may have been in force on a statement's clock, the first from ever on: at no other time it changes."""
-        changes = (setting for statements in self.ranks(topic, broker, name) for setting in statements)
+        changes = [setting for statements in self.ranks(topic, broker, name) for setting in statements]
+        watched = self.tells_topics or any(setting.clock == of.clock for setting in changes)
         windows = (translated(setting.since, setting.clock, of.clock, clocks) or () for setting in changes)
         for time in sorted({-FAR, *(time for window in windows for time in window if time < FAR)}):
             held, sure = self._possible(topic, broker, name, replace(of, time=time), clocks)
             certain = [setting for setting in held if self.is_certain(setting)]
             values = {setting.value for setting in certain} | ({None} if not sure or certain != held else set())
             own = None not in values and all(setting.clock == of.clock for setting in held)
-            yield TakenOver(since=time, values=frozenset(values), own=own)
+            yield TakenOver(since=time, values=frozenset(values), own=own, watched=watched)
 
 
 NO_SETTINGS: Final = Settings()

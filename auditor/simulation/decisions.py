@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from auditor.simulation.journal_rows import FIRST_TIMESTAMP
+from auditor.simulation.journal_rows import FIRST_TIMESTAMP, Recorder
 from auditor.simulation.writing_place import TOPIC, TOPIC_ID
 from parsers.tables.metadata import NO_LEADER, MetadataChange, replica_ids
 from parsers.writers.checkpoints import epoch_lines, write_partition_metadata, write_static_quorum_state
@@ -31,12 +31,16 @@ METADATA_TOPIC_ID: Final = "AAAAAAAAAAAAAAAAAAAAAQ"
 
 
 def write_metadata_log(
-    changes: Sequence[MetadataChange], log_dir: Path, generation: Generation, settings: TopicSettings
+    recorder: Recorder, log_dir: Path, generation: Generation, settings: TopicSettings
 ) -> None:
     """Writes the directory of the metadata log, one record a batch."""
     folder = log_dir / "__cluster_metadata-0"
     folder.mkdir(parents=True)
-    values = [*_created(changes[0], generation, settings), *_changed(changes, generation)]
+    changes, configured = recorder.metadata, recorder.configured
+    later = [*_changed(changes, generation), *((at, topic_config_value(TOPIC, *said)) for at, said in configured)]
+    # Each record is written at a time of its own, but for those that a busy controller writes at once.
+    later.sort(key=lambda pair: pair[0] or 0)
+    values = [*_created(changes[0], generation, settings), *later]
     batches = (
         batch_bytes(
             base_offset=offset,

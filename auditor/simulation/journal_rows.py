@@ -59,6 +59,8 @@ class Recorder:
         self.generations = generations
         self.journals = {node: Journal(node) for node in (*generations, CONTROLLER)}
         self.metadata: list[MetadataChange] = []
+        self.configured: list[tuple[int, tuple[str, str]]] = []
+        """When the controller wrote which setting of the topic, and its value."""
         self.sessions = FetchSessions()
         self.roles: dict[int, notes.Decided] = {}
         self.written = 0
@@ -105,6 +107,9 @@ class Recorder:
         ms = self.now // 1000
         if isinstance(said, notes.Decided):
             self.metadata.append(self._change(said, ms))
+            return
+        if isinstance(said, notes.ConfiguredTopic):
+            self.configured.append((ms, (said.name, said.value)))
             return
         writer = writer_of(said)
         self._live(said, writer, ms)
@@ -177,7 +182,7 @@ def recorded(run: Run) -> Recorder:
 def writer_of(said: Note) -> int:
     """The broker in whose files a statement stands."""
     match said:
-        case notes.Decided():
+        case notes.Decided() | notes.ConfiguredTopic():
             return CONTROLLER
         case notes.TookFetch() | notes.AnsweredFetch() | notes.AnsweredEpoch() | notes.AnsweredEnd():
             return said.leader

@@ -27,13 +27,10 @@ def event_rows(
             yield from _moved(said, place, generation)
         case notes.ProposedIsr():
             yield from _proposed(said, place, generation)
-        case notes.CommittedIsr():
-            if generation.binary.at_least(2, 4):
-                isr, version = ids(said.decided.isr), said.decided.version
-                yield place.event("isr-updated", component="Partition", isr=isr, partition_epoch=version)
-        case notes.RefusedIsr():
-            if not generation.asynchronous_isr:
-                yield place.event("isr-update-rejected", component="Partition", partition_epoch=said.version)
+        case notes.Configured():
+            yield _configured(said, place, generation)
+        case notes.CommittedIsr() | notes.RefusedIsr():
+            yield from _answered(said, place, generation)
 
 
 def _role(
@@ -123,6 +120,30 @@ def _moved(said: notes.MovedStart, place: StatementStamp, generation: Generation
             log_start_offset=said.log_start_offset,
             detail=said.because if generation.binary.at_least(2, 6) else None,
         )
+
+
+def _answered(
+    said: notes.CommittedIsr | notes.RefusedIsr, place: StatementStamp, generation: Generation
+) -> Iterator[BrokerEvent]:
+    """The controller's word on a proposed ISR."""
+    if isinstance(said, notes.RefusedIsr):
+        if not generation.asynchronous_isr:
+            yield place.event("isr-update-rejected", component="Partition", partition_epoch=said.version)
+    elif generation.binary.at_least(2, 4):
+        isr, version = ids(said.decided.isr), said.decided.version
+        yield place.event("isr-updated", component="Partition", isr=isr, partition_epoch=version)
+
+
+def _configured(said: notes.Configured, place: StatementStamp, generation: Generation) -> BrokerEvent:
+    """All that the topic has of its own: in Scala's words under ZooKeeper, in one line under KRaft."""
+    arrows = [f"{name} -> {value}" for name, value in said.settings]
+    if generation.kraft:
+        detail = ",".join(arrows)
+    elif generation.binary.at_least(1, 1):
+        detail = f"Map({', '.join(arrows)})"
+    else:
+        detail = f"{{{', '.join(f'{name}={value}' for name, value in said.settings)}}}"
+    return place.event("topic-configured", partition=None, detail=detail)
 
 
 def _proposed(said: notes.ProposedIsr, place: StatementStamp, generation: Generation) -> Iterator[BrokerEvent]:

@@ -26,7 +26,7 @@ from parsers.writers.checkpoints import (
 from parsers.writers.segments import Record, batch_bytes, legacy_bytes, write_segment
 from rules.simulator.generation import Generation
 from rules.simulator.run_rows import Run
-from rules.simulator.state import Batch, Broker, Cluster
+from rules.simulator.state import Batch, Broker
 
 DATE: Final = "Sun Sep 13 12:26:40 UTC 2020"
 
@@ -47,19 +47,20 @@ def _write_nodes(run: Run, folder: Path) -> None:
     for broker in run.end.brokers:
         home = folder / f"broker-{broker.id}"
         _write_log_dir(broker, home / "data", in_order=recorder.journals[broker.id].in_order)
-        write_logs(recorder.journals[broker.id], home / "logs", broker.generation, run.end)
-    _write_controller(recorder, folder, run.end)
+        write_logs(recorder.journals[broker.id], home / "logs", broker.generation, run.states[0])
+    _write_controller(recorder, folder, run)
 
 
-def _write_controller(recorder: Recorder, folder: Path, end: Cluster) -> None:
+def _write_controller(recorder: Recorder, folder: Path, run: Run) -> None:
     """The controller's own node: its metadata log, or what ZooKeeper holds in the end."""
+    first, end = run.states[0], run.end
     generation = end.brokers[0].generation
     home = folder / f"controller-{CONTROLLER}"
     (home / "data").mkdir(parents=True)
     (home / "data" / "meta.properties").write_bytes(_meta_properties(CONTROLLER, generation))
-    write_logs(recorder.journals[CONTROLLER], home / "logs", generation, end)
+    write_logs(recorder.journals[CONTROLLER], home / "logs", generation, first)
     if generation.kraft:
-        write_metadata_log(recorder.metadata, home / "data", generation, end.settings)
+        write_metadata_log(recorder, home / "data", generation, first.settings)
         return
     held = end.in_force
     state = {

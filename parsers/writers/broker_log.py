@@ -110,6 +110,16 @@ def _log_loaded(row: BrokerEvent, release: Release) -> Worded:
     ), "kafka.log.LogManager"
 
 
+def _topic_configured(row: BrokerEvent, release: Release) -> Worded:
+    """Under KRaft a part of the broker takes settings over, under ZooKeeper another one hears of a change."""
+    if release >= (3, 3):
+        publisher = "DynamicConfigPublisher broker" if release >= (3, 5) else "BrokerMetadataPublisher"
+        words = f"Updating topic {row.topic} with new configuration : {row.detail}"
+        return f"[{publisher} id={row.broker}] {words}", "kafka.server.metadata.DynamicConfigPublisher"
+    words = f"Processing override for entityPath: topics/{row.topic} with config: {row.detail}"
+    return words, "kafka.server.DynamicConfigManager"
+
+
 def _first_high_watermark(row: BrokerEvent, _release: Release) -> Worded:
     name = _name(row)
     if row.kind == "replica-loaded":
@@ -254,6 +264,7 @@ _WORDINGS: Final[Mapping[EventKind, Callable[[BrokerEvent, Release], Worded]]] =
     "replica-created": _replica_created,
     "replica-deleted": _replica_deleted,
     "log-loaded": _log_loaded,
+    "topic-configured": _topic_configured,
     "no-checkpointed-high-watermark": _no_checkpoint,
     "truncating": _truncating,
     "truncation-no-effect": _no_effect,

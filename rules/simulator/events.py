@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from rules.protocol.acknowledgement import Acks
 from rules.protocol.offsets import BrokerId, Epoch, Offset
+
+MIN_IN_SYNC: Final = "min.insync.replicas"
+UNCLEAN: Final = "unclean.leader.election.enable"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,6 +188,26 @@ class CommitIsr:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Configure:
+    """A setting of the topic is changed; `hearers` hear at once of what the controller decides because of it."""
+
+    min_insync_replicas: int | None = None
+    unclean_leader_election: bool | None = None
+    hearers: tuple[BrokerId, ...] | None = None
+
+    @property
+    def name(self) -> str:
+        """The setting's name."""
+        return UNCLEAN if self.min_insync_replicas is None else MIN_IN_SYNC
+
+    @property
+    def value(self) -> str:
+        """Its value, as Kafka prints it."""
+        number = self.min_insync_replicas
+        return str(self.unclean_leader_election).lower() if number is None else str(number)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckLag:
     """The leader looks at the clock."""
 
@@ -198,5 +222,5 @@ class Wait:
 Event = (
     ProduceBatch | FetchBatches | Ask | Answer | Reconcile | Throttle | AskEnd | Elect | ElectPreferred | Reassign
     | Tell | Fence | Crash | ShutDown | LosePages | Restart | Checkpoint | DeleteRecords | DeleteSegments
-    | ShrinkIsr | ExpandIsr | CommitIsr | CheckLag | Wait
+    | ShrinkIsr | ExpandIsr | CommitIsr | CheckLag | Configure | Wait
 )  # fmt: skip

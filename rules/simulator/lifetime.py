@@ -11,7 +11,7 @@ from rules.simulator.decision import keeps_eligible
 from rules.simulator.delivery import abandon, let_go
 from rules.simulator.leading import dismiss_producers
 from rules.simulator.log_changes import ranges, recovered, without_pages
-from rules.simulator.notes import Ended, Loaded
+from rules.simulator.notes import Configured, Ended, Loaded
 from rules.simulator.roles_taken import tell
 from rules.simulator.state import Broker, Cluster, note, put, say
 
@@ -76,6 +76,8 @@ def restart(cluster: Cluster, broker: Broker, *, hears: bool) -> Cluster:
     words = f"broker {broker.id} loads its log up to {loaded.log.end_offset}, HW {high_watermark} from "
     cluster = say(cluster, words + ("its checkpoint" if broker.checkpoint is not None else "its log start"))
     cluster = note(cluster, _loaded(loaded))
+    if cluster.configured:
+        cluster = note(cluster, Configured(broker=broker.id, settings=cluster.configured))
     state = cluster.in_force
     if state.leader == broker.id:
         return decide(cluster, broker.id, state.isr)

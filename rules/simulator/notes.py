@@ -224,6 +224,22 @@ class Loaded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConfiguredTopic:
+    """The controller wrote a setting of the topic."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configured:
+    """A broker takes over what is set for the topic: all settings that were changed since it was created."""
+
+    broker: BrokerId
+    settings: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
     """A broker's process ended."""
 
@@ -234,5 +250,5 @@ class Ended:
 Note = (
     Decided | Heard | TookRole | Created | Dropped | TookFetch | TookProduce | AnsweredFetch | AnsweredProduce
     | AnsweredEpoch | AnsweredEnd | AnsweredDeletion | MovedStart | Reconciled | ProposedIsr | CommittedIsr | RefusedIsr
-    | Loaded | Ended
+    | Loaded | ConfiguredTopic | Configured | Ended
 )  # fmt: skip

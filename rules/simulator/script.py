@@ -30,6 +30,8 @@
     shrink 3                    the leader takes broker 3 out of the ISR; `by=1` names a leader
     expand 3                    the leader takes it in, if it may enter; `proposed` leaves either in flight ...
     commit                      ... until the controller accepts it, or with `reject` does not
+    configure min.insync.replicas=2     a setting of the topic from now on, or unclean.leader.election.enable;
+                                told=2,3 as with `elect`, of what the controller decides because of it
     check                       the leader looks at the clock: who lags leaves the ISR
     wait 30s                    time passes; also in ms
 
@@ -80,6 +82,8 @@ _SHAPES: Final[Mapping[str, str]] = {
     "expand": rf"(?P<id>{NUMBER})(?: (?P<proposed>proposed))?(?: by (?P<by>{NUMBER}))?",
     "commit": rf"(?:by (?P<by>{NUMBER}))?",
     "reject": rf"(?:by (?P<by>{NUMBER}))?",
+    "configure": r"(?:min\.insync\.replicas (?P<least>\d{1,3})|"
+    rf"unclean\.leader\.election\.enable (?P<unclean>true|false))(?: told (?P<told>{IDS}|none))?",
     "check": "",
     "wait": r"(?P<time>\d{1,9})(?P<unit>ms|s)",
 }
@@ -201,6 +205,16 @@ def _named(words: Words) -> BrokerId | None:
     return None if by is None else BrokerId(by)
 
 
+def _configure(words: Words) -> Event:
+    least, unclean = number(words, "least"), words["unclean"]
+    if least == 0:
+        raise ScriptError("expected min.insync.replicas to be at least 1")
+    allowed = None if unclean is None else unclean == "true"
+    return events.Configure(
+        min_insync_replicas=least, unclean_leader_election=allowed, hearers=_ids(words, "told")
+    )
+
+
 def _isr_change(kind: type[events.ShrinkIsr | events.ExpandIsr]) -> Callable[[Words], Event]:
     def read(words: Words) -> Event:
         return kind(member=_broker(words), only_proposed=words["proposed"] is not None, leader=_named(words))
@@ -232,6 +246,7 @@ _READERS: Final[Mapping[str, Callable[[Words], Event]]] = {
     "expand": _isr_change(events.ExpandIsr),
     "commit": lambda words: events.CommitIsr(leader=_named(words)),
     "reject": lambda words: events.CommitIsr(leader=_named(words), accepted=False),
+    "configure": _configure,
     "check": lambda _: events.CheckLag(),
     "wait": lambda words: events.Wait(milliseconds=int(words["time"] or 0) * (1000 if words["unit"] == "s" else 1)),
 }

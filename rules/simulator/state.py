@@ -190,6 +190,7 @@ class Cluster:
     settings: TopicSettings
     decided: tuple[Metadata, ...]
     """Every decision of the controller, the one in force last; a late broker may still be told an old one."""
+    configured: tuple[tuple[str, str], ...] = ()  # settings changed since the creation, and their values
     reassignment_told: Brokers | None = None
     """Who hears at once of what a reassignment under way comes to; None is everyone alive."""
     throttled: Brokers = frozenset()

@@ -9,6 +9,7 @@ from rules.protocol.isr import Brokers
 from rules.protocol.leader import answer_epoch
 from rules.protocol.offsets import BrokerId, Epoch
 from rules.simulator import (
+    configuring,
     controller,
     events,
     following,
@@ -183,9 +184,12 @@ def _presumed(cluster: Cluster) -> Broker | None:
 
 
 def _control(
-    cluster: Cluster, event: events.Elect | events.ElectPreferred | events.Reassign | events.Tell | events.Fence
+    cluster: Cluster,
+    event: events.Elect | events.ElectPreferred | events.Reassign | events.Tell | events.Fence | events.Configure,
 ) -> Cluster:
     match event:
+        case events.Configure():
+            return configuring.configure(cluster, event)
         case events.Elect():
             return controller.elect(cluster, event.chosen, unclean=event.unclean, hearers=event.hearers)
         case events.ElectPreferred():
@@ -195,10 +199,14 @@ def _control(
         case events.Fence():
             return controller.notice(cluster, event.broker, event.hearers)
         case events.Tell():
-            decided = controller.decision(cluster, event.epoch)
-            if decided is None:
-                return say(cluster, f"nothing was decided in epoch {event.epoch}")
-            return tell(cluster, cluster.broker(event.broker), decided)
+            return _tell(cluster, event)
+
+
+def _tell(cluster: Cluster, event: events.Tell) -> Cluster:
+    decided = controller.decision(cluster, event.epoch)
+    if decided is None:
+        return say(cluster, f"nothing was decided in epoch {event.epoch}")
+    return tell(cluster, cluster.broker(event.broker), decided)
 
 
 def _shown(cluster: Cluster) -> tuple[Batch, ...]:

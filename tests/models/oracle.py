@@ -409,6 +409,14 @@ class Model:
             else:
                 replica.must_truncate = self.version.truncation != "on fetch" or not replica.starts
 
+    def configure_min_isr(self, value: int) -> None:
+        """Everyone alive goes by another min.insync.replicas; nobody stays eligible by the former one."""
+        self.min_isr = value
+        if self.quorum.elr:
+            quorum = self.quorum
+            self._apply_partition_change(quorum.leader, quorum.leader_epoch, quorum.isr)
+            self.requests[-1] = self.quorum._replace(elr=NOBODY)
+
     # --- the leader
 
     def leader_write(self, leader: int, *, acks: str = "1") -> None:

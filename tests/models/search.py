@@ -110,6 +110,8 @@ def act_on_model(model: Model, line: str) -> None:  # noqa: C901, PLR0912, PLR09
             model.over_quota.add(broker)
         case "unthrottle":
             model.over_quota.discard(broker)
+        case "configure":
+            model.configure_min_isr(int(words[2]))
         case "crash":
             model.crash(broker)
         case "restart":
@@ -268,6 +270,11 @@ def of_unclean_elections(model: Model, rng: random.Random, _broker: int) -> str:
     return f"elect {rng.choice(alive)} unclean told=none" if alive else "wait 5s"
 
 
+def of_settings(model: Model, rng: random.Random, _broker: int) -> str:
+    """Somebody sets another min.insync.replicas."""
+    return f"configure min.insync.replicas {rng.randint(1, min(3, len(model.replicas)))} told=none"
+
+
 def of_quotas(model: Model, _rng: random.Random, broker: int) -> str:
     """A follower gets over its replication quota, or under it again."""
     return f"{'unthrottle' if broker in model.over_quota else 'throttle'} {broker}"
@@ -366,6 +373,7 @@ WORLDS: Final = (
     World(name="unclean", min_isr=2, more=(*EVERYDAY, of_several_deaths, of_unclean_elections)),
     World(name="perils", more=(*EVERYDAY, *PERILS)),
     World(name="throttled", more=(*EVERYDAY, of_quotas)),
+    World(name="settings", min_isr=2, more=(*EVERYDAY, of_several_deaths, of_settings, of_durable_producers)),
     World(name="moves", more=(*EVERYDAY, of_moves), others=1),
 )
 

@@ -10,10 +10,11 @@ from hypothesis import settings
 
 from rules.history.moments import Moment
 from rules.replay import Replay
+from rules.settings import NO_SETTINGS
 from tests.lab.effort import fast_if
 from tests.models.losses import losses
 from tests.models.oracle import VERSIONS, Version
-from tests.models.witnessed import Witnessed, moments_of, outside, replayed, tightness, witnessed
+from tests.models.witnessed import Witnessed, moments_of, outside, replayed, settings_told, tightness, witnessed
 from tests.rules.recast import untold
 
 TOLD_OF = [version for version in VERSIONS if version.since(1, 0)]
@@ -26,12 +27,15 @@ def by_name(version: Version) -> str:
     return version.name
 
 
-def walk(version: Version, seed: int, *, busy: bool = False, moves: bool = False) -> Witnessed:
+def walk(
+    version: Version, seed: int, *, busy: bool = False, moves: bool = False, configures: bool = False
+) -> Witnessed:
     rng = random.Random(seed)  # noqa: S311 - the same walks every time
     length, replicas, pace = rng.choice((30, 60, 120)), rng.choice((2, 3)), rng.choice((0, 1, 1, 7))
     if busy:
         length, pace = 2 * length, 0
-    return witnessed(version, seed, length, replicas, pace=pace, processes=seed % 3 != 0, busy=busy, moves=moves)
+    more = {"busy": busy, "moves": moves, "configures": configures}
+    return witnessed(version, seed, length, replicas, pace=pace, processes=seed % 3 != 0, **more)
 
 
 def anew() -> int:
@@ -73,6 +77,29 @@ def known(said: Replay) -> tuple[object, ...]:
 def test_every_interval_holds_the_truth_on_a_few_walks(version: Version) -> None:
     first = anew()
     assert judge(version, range(first, first + 2)) > 0
+
+
+def judge_settings(version: Version, seed: int) -> None:
+    """Whether anybody tells what is set or not, and when it was changed."""
+    found = walk(version, seed, configures=True)
+    moments = moments_of(found)
+    for settings_of_walk in (settings_told(found), NO_SETTINGS):
+        assert list(outside(found, replayed(found, moments, settings=settings_of_walk))) == [], (version.name, seed)
+
+
+@pytest.mark.parametrize("version", TOLD_OF, ids=by_name)
+def test_every_interval_holds_the_truth_while_settings_change(version: Version) -> None:
+    """In walk 10 a larger value is set after an acknowledgement, which shows the smaller one, and nobody tells it."""
+    for seed in (10, anew()):
+        judge_settings(version, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", TOLD_OF, ids=by_name)
+def test_every_interval_holds_the_truth_on_many_walks_while_settings_change(version: Version) -> None:
+    first = anew()
+    for seed in range(first, first + LONG):
+        judge_settings(version, seed)
 
 
 @pytest.mark.slow

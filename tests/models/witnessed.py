@@ -6,8 +6,10 @@ import random
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 
+from auditor.engines.witnesses.broker_settings import of_configurations
 from auditor.engines.witnesses.fetched import ByColumns
 from auditor.engines.witnesses.statements_of_requests import of_trace
 from auditor.engines.witnesses.statements_of_rows import Named, of_events, of_metadata
@@ -24,13 +26,15 @@ from rules.history.terms import in_terms
 from rules.replay import Replay, replay
 from rules.replay.leading.leader_walk import LeaderRow
 from rules.replay.leads.served_leads import ServedLead
+from rules.settings import MIN_IN_SYNC, NO_SETTINGS, Setting, Settings, settings_of
 from tests.models.busy import Busy, Timed
 from tests.models.oracle import Model, Version
-from tests.models.search import Pair, choice, of_moves, of_quotas, of_work
+from tests.models.search import Pair, choice, of_durable_producers, of_moves, of_quotas, of_settings, of_work
 from tests.replaced import replace
 
 BUSY = (of_quotas, *(of_work for _ in range(40)))
 MOVING = (of_moves, of_moves, of_moves, *(of_work for _ in range(20)))
+CONFIGURING = (of_settings, of_durable_producers)
 BEGINNING = Notice(kind="trace-begins", clock="", span=Span(source="", start=0, end=0))
 
 
@@ -96,6 +100,7 @@ def witnessed(
     processes: bool = True,
     busy: bool = False,
     moves: bool = False,
+    configures: bool = False,
 ) -> Witnessed:
     """A random walk with everything written down; `pace` seconds pass between two actions.
 
@@ -104,7 +109,7 @@ def witnessed(
     """
     rng = random.Random(seed)  # noqa: S311 - the same walks every time
     pair = Pair.created(version, replicas, others=int(moves))
-    more = (*(BUSY if busy else ()), *(MOVING if moves else ()))
+    more = (*(BUSY if busy else ()), *(MOVING if moves else ()), *(CONFIGURING if configures else ()))
     generations = {b.id: b.generation for b in pair.cluster.brokers}
     others = [broker.id for broker in pair.cluster.brokers if not broker.holds]
     found = Witnessed(version, pair.lines, Busy(generations, seed, others) if busy else Timed(generations, others))
@@ -190,14 +195,35 @@ def _written(row: Produce) -> dict[str, list[object]]:
     return {name: [value] for name, value in told.items()}
 
 
-def replayed(found: Witnessed, moments: Sequence[Moment], begins: Mapping[str, int] = MappingProxyType({})) -> Replay:
+def settings_told(found: Witnessed) -> Settings:
+    """What brokers print of settings when they start, and when the topic is given others."""
+    started = (
+        Setting(
+            name=MIN_IN_SYNC, value="1", origin="log", broker=broker, since=FIRST_TIMESTAMP, clock=f"broker {broker}",
+            span=Span(source=f"broker-{broker}/logs/server.log", start=0, end=0),
+        )
+        for broker in found.recorder.generations
+    )  # fmt: skip
+    given = (setting for journal in found.recorder.journals.values() for setting in of_configurations(journal.server))
+    return settings_of([*started, *given])
+
+
+def replayed(
+    found: Witnessed,
+    moments: Sequence[Moment],
+    begins: Mapping[str, int] = MappingProxyType({}),
+    *,
+    settings: Settings = NO_SETTINGS,
+) -> Replay:
     """The replay of statements of a walk, told where request logs begin that do not begin with their broker."""
     traces = {moment.span.source: moment for moment in moments if moment.span.source.endswith("kafka-request.log")}
     begun = [
         replace(BEGINNING, clock=m.clock, time=begins.get(source, FIRST_TIMESTAMP), witness=m.witness, span=m.span)
         for source, m in traces.items()
     ]
-    return replay(in_terms([*begun, *moments]), (), dict.fromkeys(found.recorder.generations, found.version.name))
+    binaries = dict.fromkeys(found.recorder.generations, found.version.name)
+    over_time = partial(settings.over_time, TOPIC)
+    return replay(in_terms([*begun, *moments]), (), binaries, over_time=over_time)
 
 
 def outside(found: Witnessed, said: Replay) -> Iterator[str]:

@@ -121,6 +121,13 @@ def test_what_was_committed_before_the_trace_began_was_so_under_the_value_of_the
     assert watermarks(shrunk, {0: "3"}, "1") == []
 
 
+def test_an_acknowledgement_shows_what_was_asked_for_then_and_nothing_of_later() -> None:
+    """Where nothing tells of the setting, nothing would tell that it was changed either."""
+    said = [each for rule in ("HW004", "HW006") for each in BY_ID[rule].check(read_sketch(TWO_IN_SYNC).evidence)]
+    assert not any(isinstance(each, Violation) for each in said)
+    assert watermarks(TWO_IN_SYNC, {0: "2"}, "1") == [("HW006", 2, 8)]
+
+
 MOVES = (
     TWO_IN_SYNC.replace("@6 from 1 hw=2", "@6 from 1 hw=4")
     .replace("t12000 fetch 2@8 from 1 hw=2", "t12000 fetch 2@8 from 1 hw=6")

@@ -20,7 +20,7 @@ class MinIsrGate:
         """A record was acknowledged for all replicas under one of these ISR sizes: the setting is no larger."""
         if not sizes:
             return
-        if self.proved is None or not self._steady(self.proved_since, time):
+        if self.proved is None or not self.rank.min_in_sync.steady(self.proved_since, time):
             self.proved, self.proved_since = max(sizes), time
         self.proved = min(self.proved, max(sizes))
 
@@ -55,8 +55,5 @@ class MinIsrGate:
     def _proved(self, since: int | None, until: int | None) -> int | None:
         """The proof, where no other value is told between it and the times that are asked about."""
         if since is None or self.proved_since is None:
-            return self.proved if self._steady(None, until) else None
-        return self.proved if self._steady(min(since, self.proved_since), until) else None
-
-    def _steady(self, since: int | None, until: int | None) -> bool:
-        return len(self.rank.min_in_sync.between(since, until)) == 1
+            return self.proved if self.rank.min_in_sync.steady(None, until) else None
+        return self.proved if self.rank.min_in_sync.steady(min(since, self.proved_since), until) else None

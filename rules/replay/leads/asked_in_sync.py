@@ -15,7 +15,7 @@ from rules.replay.leads.served_leads import ServedLead
 from rules.settings import MIN_IN_SYNC, TakenOver
 
 TAKES_OVER_MS: Final = 1_000
-"""A broker prints a changed setting first, and goes by it a moment later."""
+"""A broker prints a changed setting first, and goes by it next, in the same thread: a pause of it lies between at most."""
 
 OverTime = Callable[[int, str, Moment, Clocks], Iterable[TakenOver]]
 """The values of a setting that were in force for the partition on a broker, on a statement's clock."""
@@ -37,6 +37,13 @@ class AskedInSync(Struct, frozen=True, kw_only=True):
     """What a lead's leader may have asked for over time, the first from ever on."""
 
     spans: tuple[AskedSince, ...] = (AskedSince(since=-inf, values=frozenset({None})),)
+    watched: bool = False
+    """Whether a change would be told, also of a value that nobody tells."""
+
+    def steady(self, since: int | None, until: int | None) -> bool:
+        """Whether it surely was the same all the time between two."""
+        held = self.between(since, until)
+        return len(held) == 1 and (self.watched or None not in held)
 
     def between(self, since: int | None, until: int | None) -> frozenset[int | None]:
         """Every value that may have been in force at some time between two; null times are open."""
@@ -64,4 +71,5 @@ def asked_in_sync(lead: ServedLead, over_time: OverTime, clocks: Clocks) -> Aske
             values |= spans[-1].values
         if not spans or values != spans[-1].values:
             spans.append(AskedSince(since=each.since if spans else -inf, values=values))
-    return AskedInSync(spans=tuple(spans)) if spans else AskedInSync()
+    watched = bool(told) and all(each.watched for each in told)
+    return AskedInSync(spans=tuple(spans), watched=watched) if spans else AskedInSync()

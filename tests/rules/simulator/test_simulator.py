@@ -285,3 +285,47 @@ def test_a_file_that_is_no_script_is_refused(text: str, tmp_path: Path) -> None:
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match=r"bad\.yaml"):
         read_script(path)
+
+
+# --- settings that change
+
+
+@pytest.mark.parametrize(("version", "rests"), [("3.6.0", False), ("4.0.0", True)])
+def test_a_high_watermark_goes_by_the_setting_of_its_time_and_is_weighed_by_the_next_news(
+    version: str, rests: bool
+) -> None:
+    begun = ("configure min.insync.replicas=2", "produce 1 a acks=1", "fetch 2", "fetch 2", "fetch 2")
+    raised = ("wait 60s", "shrink 2", "produce 1 b acks=1")
+    assert played(version, *begun).broker(1).high_watermark == 1
+    assert played(version, *begun, *raised).broker(1).high_watermark == (1 if rests else 2)
+    lowered = played(version, *begun, *raised, "configure min.insync.replicas=1")
+    assert lowered.broker(1).high_watermark == (1 if rests else 2)
+    assert step(lowered, read_event("produce 1 c acks=1")).broker(1).high_watermark == 3
+
+
+def test_producers_are_admitted_by_the_setting_of_their_time() -> None:
+    lines = ("wait 60s", "shrink 2", "produce 1 a", "configure min.insync.replicas=2", "produce 1 b")
+    assert [each.answer for each in played("2.6.3", *lines).produces] == ["acknowledged", "refused"]
+
+
+def test_elections_go_by_the_setting_of_their_time() -> None:
+    gone = ("shrink 2", "crash 1", "fence 1")
+    assert played("2.6.3", *gone).in_force.leader is None
+    allowed = played("2.6.3", *gone, "configure unclean.leader.election.enable=true", "elect").in_force
+    assert (allowed.leader, allowed.unclean) == (2, True)
+
+
+def test_nobody_stays_eligible_under_another_setting() -> None:
+    topic = TopicSettings(min_insync_replicas=2)
+    before = played("4.3.0", "shrink 2", topic=topic)
+    assert before.in_force.elr == {2}
+    after = step(before, read_event("configure min.insync.replicas=1"))
+    assert (after.in_force.elr, after.in_force.version) == (frozenset(), before.in_force.version + 1)
+
+
+@pytest.mark.parametrize(
+    "line", ["configure retention.ms=1", "configure min.insync.replicas=two", "configure min.insync.replicas=0"]
+)
+def test_a_setting_that_the_protocol_does_not_ask_for_is_refused(line: str) -> None:
+    with pytest.raises(ScriptError, match=r"expected ('configure )?min\.insync\.replicas"):
+        read_event(line)

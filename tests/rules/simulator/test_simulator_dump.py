@@ -16,10 +16,12 @@ from auditor.simulation.script_file import read_script, script_of
 from auditor.simulation.written_dump import write_dump
 from auditor.timeline import evidence_of
 from rules.finding import Severity
+from rules.settings import MIN_IN_SYNC, UNCLEAN
 from rules.simulator.notes import TookFetch, TookProduce
 from rules.simulator.run_outcome import LINEUP, Outcome, compare, outcome
 from rules.simulator.run_rows import run
 from rules.timeline.rows import timeline_of
+from tests.lab.sample_histories import evidence_of as every_partition
 from tests.rules.textbook_goldens import TEXTBOOK, scripts
 
 pytestmark = pytest.mark.slow
@@ -217,6 +219,33 @@ def test_the_timeline_of_the_dump_is_that_of_the_run(version: str, tmp_path: Pat
         assert asker.log_end.interval.low == asker.log_end.interval.high == row.moment.offset
     assert len(rows) >= 10
     assert exact >= len(rows) // 3
+
+
+CHANGED = """
+brokers: [1, 2]
+topic: {min.insync.replicas: 2}
+events:
+- configure min.insync.replicas=1
+- crash 2
+- configure unclean.leader.election.enable=true
+- restart 2
+"""
+
+
+@pytest.mark.parametrize("version", ["0.11.0.3", "1.1.1", "2.6.3", "3.4.0", "4.3.0"])
+def test_settings_that_change_are_read_back_as_each_broker_took_them_over(version: str, tmp_path: Path) -> None:
+    """Who was away takes over, when it starts, what was changed meanwhile."""
+    script = tmp_path / "changed.yaml"
+    script.write_text(f'{CHANGED}version: "{version}"\n', encoding="utf-8")
+    write_dump(run(read_script(script)), tmp_path / "dump")
+    told = every_partition(tmp_path / "dump")["simulated", 0].settings.statements
+    taken = [(s.clock, s.name, s.value) for s in told if s.origin == "applied" and s.value is not None]
+    assert taken.count(("broker 1", MIN_IN_SYNC, "1")) == taken.count(("broker 2", MIN_IN_SYNC, "1")) == 1
+    assert [taken.count((f"broker {b}", UNCLEAN, "true")) for b in (1, 2)] == [1, 1]
+    printed = {s.value for s in told if s.origin == "log" and s.name == MIN_IN_SYNC}
+    assert printed == {"2"}
+    recorded = [s.value for s in told if s.origin == "metadata" and s.name == MIN_IN_SYNC]
+    assert recorded == (["2", "1"] if version in ("3.4.0", "4.3.0") else [])
 
 
 def test_a_dump_is_never_written_over_something(tmp_path: Path) -> None:
