@@ -183,7 +183,8 @@ def test_one_incident_of_many_partitions_is_three_pages_too(tmp_path: Path) -> N
     assert "Of epoch 0: 10–14 in ff-0 to ff-29." in body
     rules = {finding.rule for finding in one.violations if finding.severity >= Severity.MEDIUM}
     assert all(f"- {rule} (" in body for rule in rules), "the chain leaves out no kind of finding"
-    assert "- ff-0 to ff-29 (150 offsets in 30 ranges): Either producers write the acknowledged records again, or you do from the copies." in body
+    again = "Either producers write the acknowledged records again, or you do from the copies."
+    assert f"- ff-0 to ff-29 (150 offsets in 30 ranges): {again}" in body
     whole = render(wide, appendix=True)
     assert all(finding.id in whole for finding in wide.violations if finding.severity >= Severity.MEDIUM)
     assert all(f"\nff-{number} 10–14 of epoch 0:\n" in whole for number in range(30))
