@@ -69,12 +69,8 @@ BROKER_NAMES: Final[Mapping[str, str]] = {
     "segment.ms": "log.roll.ms",
 }
 """Topic settings that brokers give under another name."""
-
-
 TOPICS_OWN: Final = frozenset({*BROKER_NAMES, MIN_IN_SYNC, UNCLEAN})
 """Settings that a topic may have of its own."""
-
-
 DYNAMIC: Final = frozenset({*BROKER_NAMES.values(), MIN_IN_SYNC, UNCLEAN})
 """The same as brokers have them, where they may be set while brokers run."""
 

@@ -15,12 +15,15 @@ from parsers.broker_log import EVENTS
 from parsers.tables import TABLES, BrokerEvent
 from rules.catalog import RULES
 from rules.judging.judge import judge
+from rules.protocol.watermarks import ExpectedHighWatermark
 from rules.rule import Rule
 from rules.sketch.notation import read_sketch
 from rules.verdict import PartitionVerdict
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "add-a-rule.md").read_text(encoding="utf-8")
+POLICY_PAGE = (ROOT / "docs" / "policy.md").read_text(encoding="utf-8")
+REPLAY_PAGE = (ROOT / "docs" / "replay.md").read_text(encoding="utf-8")
 LINES_PAGE = (ROOT / "docs" / "add-a-log-line.md").read_text(encoding="utf-8")
 
 
@@ -78,7 +81,49 @@ def test_the_wording_is_as_it_stands_there_and_its_holes_are_columns() -> None:
     assert holes - set(BrokerEvent.__struct_fields__) == {"last_offset"}
 
 
-@pytest.mark.parametrize("page", [PAGE, LINES_PAGE], ids=["rule", "line"])
+def test_the_lead_of_the_replays_page_is_as_it_is_replayed() -> None:
+    """Its drawing is the violated one of a rule, and its rows hold what the replay makes of it."""
+    drawing, rows = re.findall(r"```\n(.*?)```", REPLAY_PAGE, re.DOTALL)
+    (rule,) = (rule for rule in RULES if rule.page.violated.split() == drawing.split())
+    assert f"This is the violated drawing of {rule.id}." in REPLAY_PAGE
+    (course,) = read_sketch(drawing).evidence.replayed.courses
+    told = [re.split(r"\s{2,}", line)[:7] for line in rows.splitlines()[1:]]
+    assert told == [
+        [
+            f"t{row.moment.time}",
+            f"{row.moment.broker} for {row.moment.offset}",
+            *(within(remote.low, remote.high) for remote in row.remotes),
+            *(within(*bounds(held)) for held in (row.log_end, row.high_watermark, row.answer)),
+        ]
+        for row in course.rows
+    ]
+
+
+def bounds(held: ExpectedHighWatermark) -> tuple[int | None, int | None]:
+    return held.interval.low, held.interval.high
+
+
+def within(low: int | None, high: int | None) -> str:
+    return f"{low} to {'open' if high is None else high}"
+
+
+def test_the_table_of_wrong_accusations_names_rules_and_rooms_that_are_there() -> None:
+    section = PAGE.partition("## A rule accuses wrongly")[2]
+    table = [line.split("|")[1:4] for line in section.splitlines() if "|" in line]
+    named = {rule for rules, _, _ in table for rule in re.findall(r"[A-Z]+\d{3}", rules)}
+    assert named <= {rule.id for rule in RULES}
+    places = {place for _, rooms, tests in table for place in re.findall(r"`([\w/.]+)`", rooms + tests)}
+    assert [place for place in sorted(places) if not (ROOT / place).exists()] == []
+    assert len(table) > len(("head", "line"))
+
+
+def test_every_threshold_stands_in_the_policy() -> None:
+    listed = re.findall(r"^\| (\w+) \| `(\w+)` \| (\w+) \| (\d+) ", POLICY_PAGE, re.MULTILINE)
+    declared = [(r.id, t.name, t.unit, str(t.default)) for r in RULES for t in r.thresholds]
+    assert sorted(listed) == sorted(declared)
+
+
+@pytest.mark.parametrize("page", [PAGE, LINES_PAGE, REPLAY_PAGE], ids=["rule", "line", "replay"])
 def test_what_the_page_names_is_there(page: str) -> None:
     """All but the file that is to be written, and pages beside it that it links."""
     named = set(re.findall(r"(?<!\]\()\b(?:rules|tests|docs|auditor|parsers)/[\w/]+\.\w+", page))

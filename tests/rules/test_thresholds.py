@@ -26,26 +26,29 @@ t3 fetch 2@6 from 1 hw=6
 t1000 serve 0 from 1 hw=6 lso=0
 t121000 serve 0 from 1 hw=6 lso=0
 """
-OWN = [(BY_ID[rule], BY_ID[rule].thresholds[0]) for rule in ("ISR002", "PLACE001", "TXN001", "TXN003")]
+SHOWN = {("TXN003", LASTING.name): BEHIND}
+"""What shows a threshold that decides nothing in its rule's own drawing."""
+OWN = [(rule, threshold) for rule in RULES for threshold in rule.thresholds]
 
 
 def raised(rule: Rule, threshold: Threshold, value: int) -> Thresholds:
     return Thresholds(chosen=(Chosen(rule=rule.id, name=threshold.name, value=value),))
 
 
-def finds(rule: Rule, thresholds: Thresholds) -> bool:
-    """Whether it finds what its own page draws."""
-    evidence = replace(read_sketch(rule.page.violated).evidence, thresholds=thresholds)
+def finds(rule: Rule, thresholds: Thresholds, drawing: str = "") -> bool:
+    """Whether it finds what its own page draws, or another drawing."""
+    evidence = replace(read_sketch(drawing or rule.page.violated).evidence, thresholds=thresholds)
     verdict = judge(evidence, [rule])
     told = judge_topics([verdict], [rule]) if rule.check_topic else [verdict]
     return any(finding.verdict == "violated" for each in told for finding in each.findings)
 
 
-@pytest.mark.parametrize(("rule", "threshold"), OWN, ids=[rule.id for rule, _ in OWN])
+@pytest.mark.parametrize(("rule", "threshold"), OWN, ids=[f"{rule.id}-{threshold.name}" for rule, threshold in OWN])
 def test_a_page_fires_by_the_default_and_not_by_the_most(rule: Rule, threshold: Threshold) -> None:
-    assert finds(rule, DEFAULTS)
-    assert finds(rule, raised(rule, threshold, threshold.default))
-    assert not finds(rule, raised(rule, threshold, threshold.most))
+    drawing = SHOWN.get((rule.id, threshold.name), rule.page.violated)
+    assert finds(rule, DEFAULTS, drawing)
+    assert finds(rule, raised(rule, threshold, threshold.default), drawing)
+    assert not finds(rule, raised(rule, threshold, threshold.most), drawing)
 
 
 def test_a_rule_goes_by_its_own_and_not_by_another_rules_of_that_name() -> None:

@@ -15,7 +15,7 @@ from rules.replay.leads.served_leads import ServedLead
 from rules.settings import MIN_IN_SYNC, TakenOver
 
 TAKES_OVER_MS: Final = 1_000
-"""A broker prints a changed setting first, and goes by it next, in the same thread: a pause of it lies between at most."""
+"""A broker prints a changed setting first, and goes by it next, in the same thread: no more than its pause between."""
 
 OverTime = Callable[[int, str, Moment, Clocks], Iterable[TakenOver]]
 """The values of a setting that were in force for the partition on a broker, on a statement's clock."""
