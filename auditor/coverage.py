@@ -89,7 +89,7 @@ def coverage_of(
         log_times=tuple(_log_times(units, {broker for _, broker in owners}, timezones)),
         absent_logs=(*absent_logs(logs_read), *_without_disk(inventory, units)),
         contradicted_releases=tuple(
-            ContradictedRelease(broker=broker, given=given, told=printed)
+            ContradictedRelease(broker=broker, given=given, logged=printed)
             for broker, given, printed in sorted({each for v in verdicts for each in v.contradicted_releases})
         ),
         unnamed=tuple(_unnamed(verdicts)),

@@ -657,6 +657,14 @@ def names_say_something(module: Module) -> Iterator[str]:
             yield f"{module.path}:{line}: {name} says {word}, which names nothing; find the noun"
 
 
+def what_was_told_has_a_noun(module: Module) -> Iterator[str]:
+    """Roles, settings, offsets: `told` alone says nothing of what it holds."""
+    for node in nodes(module):
+        name = getattr(node, "name", None) or getattr(node, "arg", None) or getattr(node, "id", None)
+        if isinstance(node, ast.FunctionDef | ast.arg | ast.Name) and name in ("told", "_told"):
+            yield f"{module.path}:{node.lineno}: {name} names nothing alone; find the noun of what was told"
+
+
 def nothing_is_left_over(module: Module) -> Iterator[str]:
     if not MARKERS.search(module.text):
         return
@@ -705,6 +713,7 @@ LAW_CHECKS: Final[tuple[Check, ...]] = (
     dataclasses_are_frozen,
     structs_are_frozen,
     only_pages_name_rules,
+    what_was_told_has_a_noun,
 )
 SHAPE_CHECKS: Final[tuple[Check, ...]] = (
     files_are_short,
@@ -920,6 +929,9 @@ REFUSED: Final = (
     (names_say_something, "parsers/utils.py", "", "says utils"),
     (names_say_something, "rules/judge.py", "class EpochManager: ...", "says manager"),
     (names_say_something, "rules/judge.py", "def common_prefix(): ...", "says common"),
+    (what_was_told_has_a_noun, "rules/judge.py", "def f(told): ...", "told names nothing"),
+    (what_was_told_has_a_noun, "rules/judge.py", "told = 1", "told names nothing"),
+    (what_was_told_has_a_noun, "rules/judge.py", "class A:\n    told: int", "told names nothing"),
     (nothing_is_left_over, "rules/judge.py", "x = 1  # FIX" + "ME later", "leftover"),
 )
 
@@ -938,6 +950,7 @@ UPHELD: Final = (
     (only_pages_name_rules, "rules/catalog/a001_b.py", "implied_by = ('LEAD001',)"),
     (only_pages_name_rules, "auditor/cli/options.py", "HELP = 'tidemark explain LOG001'"),
     (names_say_something, "rules/judge.py", "def commonly(): ...\nclass Processors: ..."),
+    (what_was_told_has_a_noun, "rules/judge.py", "def f(told_by): ...\nx = 'told'"),
     (nothing_is_left_over, "rules/judge.py", "x = 'FIX" + "ME'  # why it is so"),
 )  # fmt: skip
 

@@ -63,7 +63,7 @@ def coverage_document(report: AuditReport) -> Json:
         },
         "absentLogs": [{"kinds": list(a.kinds), "brokers": list(a.brokers)} for a in coverage.absent_logs],
         "contradictedReleases": [
-            {"broker": each.broker, "given": each.given, "told": each.told} for each in coverage.contradicted_releases
+            {"broker": each.broker, "given": each.given, "told": each.logged} for each in coverage.contradicted_releases
         ],
         "unnamedTopics": [
             {

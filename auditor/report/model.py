@@ -179,7 +179,7 @@ class ContradictedRelease:
 
     broker: int
     given: str
-    told: str
+    logged: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

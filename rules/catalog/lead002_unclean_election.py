@@ -119,13 +119,13 @@ def _exhibits(change: LeaderChange) -> Iterator[Exhibit]:
         yield Exhibit(span=change.before.span, role="the ISR before it")
 
 
-def _untold(evidence: PartitionEvidence, told: Container[int | None]) -> Iterator[Undecided]:
+def _untold(evidence: PartitionEvidence, epochs: Container[int | None]) -> Iterator[Undecided]:
     """Elections of which the ISR before is not told, though their leaders lacked committed records."""
     witnessed = (lost for lost in evidence.lost_terms if not lost.checkpointed)
     below: tuple[LostTerm | KeptOlder, ...] = (*witnessed, *evidence.kept_older)
     lacking = {opened.epoch: opened for opened in below}
     for epoch, opened in sorted(lacking.items()):
-        if epoch not in told and opened.leader is not None:
+        if epoch not in epochs and opened.leader is not None:
             yield Undecided(
                 reason=f"broker {opened.leader} led epoch {epoch} without records that were committed, and nothing tells"
                 " who was in sync before",

@@ -90,9 +90,9 @@ def _remote(head: RemoteHead) -> Undecided:
             blocking=False,
         )
     what = " and ".join(offsets_told(*each) for each in head.untold[:NAMED])
-    told = "__remote_log_metadata here tells of no copy" if head.notes else "nothing here tells of a copy"
+    remote = "__remote_log_metadata here tells of no copy" if head.notes else "nothing here tells of a copy"
     return Undecided(
-        reason=f"no disk in this dump holds {what}. {capital(told)} in remote storage. Nothing tells of a deletion",
+        reason=f"no disk in this dump holds {what}. {capital(remote)} in remote storage. Nothing tells of a deletion",
         missing="all of __remote_log_metadata, or the first segments",
         brokers=head.brokers,
         start_offset=head.untold[0][0],

@@ -189,8 +189,8 @@ class PartitionEvidence:
         """What every replica must have held over time; the metadata log has no leader whom this describes."""
         binaries = {version.broker: version.binary for version in self.versions}
         moments = () if self.topic == METADATA_TOPIC or self.epochs_used_twice else self.moments
-        told = self._certain_setting, self.gaps, self.clocks
-        return replay(moments, self.current, binaries, *told, over_time=partial(self.settings.over_time, self.topic))
+        known = self._certain_setting, self.gaps, self.clocks
+        return replay(moments, self.current, binaries, *known, over_time=partial(self.settings.over_time, self.topic))
 
     @cached_property
     def clocks(self) -> Clocks:

@@ -119,12 +119,12 @@ _ANY_TERM: Final = (1 << 31) - 1
 
 def _with_latest_terms(placed: Sequence[Moment]) -> tuple[Moment, ...]:
     """What is of no named epoch may be of any term up to the writer's next role, if roles in between may be untold."""
-    told, later, silent = telling_every_role(placed), _Later(placed), _said_without_role(placed)
+    clocks, later, silent = telling_every_role(placed), _Later(placed), _said_without_role(placed)
     following: dict[str, int] = {}
     bounded: list[Moment] = []
     for moment in reversed(placed):
         latest = moment.latest_term
-        if latest is None and (id(moment) in silent or (moment.kind in _OWN_WORD and moment.clock not in told)):
+        if latest is None and (id(moment) in silent or (moment.kind in _OWN_WORD and moment.clock not in clocks)):
             before = None if moment.epoch is None else moment.epoch - 1
             latest = before if gives_role(moment) else following.get(moment.clock, _ANY_TERM)
         elif latest is None and moment.term is not None:

@@ -46,9 +46,9 @@ def leader_changes(moments: Sequence[Moment], states: Sequence[PartitionState]) 
 
     Of that their record goes before a line in a log: more clocks are known to stand to its clock.
     """
-    told: dict[int, tuple[PartitionState, tuple[int, ...], PartitionState | None, bool]] = {}
+    changes: dict[int, tuple[PartitionState, tuple[int, ...], PartitionState | None, bool]] = {}
     for moment in sorted(filter(_is_unclean, moments), key=lambda said: not is_metadata(said)):
-        told.setdefault(moment.epoch or 0, (moment, moment.previous_isr or (), None, True))
+        changes.setdefault(moment.epoch or 0, (moment, moment.previous_isr or (), None, True))
     several = _told_in_several_ways(moments)
     for told_first, after in pairwise(states):
         # ZooKeeper was put back, and states were numbered as before: whoever tells the next one knows which it was.
@@ -60,10 +60,10 @@ def leader_changes(moments: Sequence[Moment], states: Sequence[PartitionState]) 
         if _elects(after) and after.epoch != before.epoch and after.clock != "controller" and before.isr is not None:
             # Who led before and goes on was not elected, whatever somebody wrote into the state.
             outside = after.leader not in (*before.isr, before.leader)
-            told.setdefault(after.epoch or 0, (after, before.isr, before, outside))
+            changes.setdefault(after.epoch or 0, (after, before.isr, before, outside))
     eligible = _eligible(moments, states)
     led = {state.epoch or 0: state.leader for state in states if state.leader is not None}
-    for epoch, (moment, isr, state, unclean) in sorted(told.items()):
+    for epoch, (moment, isr, state, unclean) in sorted(changes.items()):
         yield LeaderChange(
             leader=moment.leader or 0,
             epoch=epoch,
@@ -78,13 +78,13 @@ def leader_changes(moments: Sequence[Moment], states: Sequence[PartitionState]) 
 
 def _told_in_several_ways(moments: Iterable[Moment]) -> dict[Numbers, list[PartitionState]]:
     """By their numbers the states of which controllers tell more than one leader, or more than one ISR."""
-    told: dict[Numbers, list[PartitionState]] = {}
+    states: dict[Numbers, list[PartitionState]] = {}
     for m in moments:
         if m.kind == "leadership" and m.partition_epoch is not None and m.isr is not None and m.error in (None, 0):
-            ways = told.setdefault(_numbers(m), [])
+            ways = states.setdefault(_numbers(m), [])
             if all((way.clock, *_held(way)) != (m.clock, *_held(m)) for way in ways):
                 ways.append(m)
-    return {numbers: ways for numbers, ways in told.items() if len({_held(way) for way in ways}) > 1}
+    return {numbers: ways for numbers, ways in states.items() if len({_held(way) for way in ways}) > 1}
 
 
 def _numbers(state: PartitionState) -> Numbers:
@@ -114,12 +114,12 @@ def _elects(moment: Moment) -> bool:
 
 def _eligible(moments: Iterable[Moment], states: Sequence[PartitionState]) -> dict[int, tuple[int, ...]]:
     """By epoch the eligible leaders in the state right before its first one."""
-    told: dict[int | None, tuple[int, ...]] = {}
+    eligible: dict[int | None, tuple[int, ...]] = {}
     for moment in moments:
         if isinstance(moment, PartitionState) and moment.kind in _STATES and moment.elr is not None:
-            told.setdefault(moment.partition_epoch, moment.elr)
+            eligible.setdefault(moment.partition_epoch, moment.elr)
     first = {state.epoch: state.partition_epoch for state in reversed(states)}
-    return {epoch or 0: told[own - 1] for epoch, own in first.items() if own is not None and own - 1 in told}
+    return {epoch or 0: eligible[own - 1] for epoch, own in first.items() if own is not None and own - 1 in eligible}
 
 
 def partition_states(moments: Iterable[Moment]) -> list[PartitionState]:
@@ -149,8 +149,8 @@ def last_isr(moments: Sequence[Moment]) -> PartitionState | None:
 
 def last_leader(moments: Iterable[Moment]) -> tuple[int, int]:
     """The newest epoch in which somebody is told to lead, and who: -1 and -1 where nobody is."""
-    told = ((m, m.broker if m.kind == "leader-starts" else m.leader) for m in moments)
-    leads = [(m.epoch, who) for m, who in told if m.kind in ("leader-starts", "leadership") and who is not None]
+    named = ((m, m.broker if m.kind == "leader-starts" else m.leader) for m in moments)
+    leads = [(m.epoch, who) for m, who in named if m.kind in ("leader-starts", "leadership") and who is not None]
     known = ((epoch, who) for epoch, who in leads if epoch is not None and who >= 0)
     return max(known, key=lambda known: known[0], default=(-1, -1))
 
@@ -158,16 +158,16 @@ def last_leader(moments: Iterable[Moment]) -> tuple[int, int]:
 def last_assignment(moments: Iterable[Moment], topic_ids: frozenset[str] = frozenset()) -> tuple[int, ...]:
     """The brokers of the newest assignment that anything tells, of these topic ids where some are given."""
     states = (m for m in moments if isinstance(m, PartitionState) and m.replicas)
-    told = [m for m in states if not topic_ids or m.topic_id is None or m.topic_id in topic_ids]
-    newest = max(told, key=lambda m: (_or_none(m.epoch), _or_none(m.partition_epoch)), default=None)
+    of_topic = [m for m in states if not topic_ids or m.topic_id is None or m.topic_id in topic_ids]
+    newest = max(of_topic, key=lambda m: (_or_none(m.epoch), _or_none(m.partition_epoch)), default=None)
     return (newest.replicas or ()) if newest is not None else ()
 
 
 def taking_part(moments: Iterable[Moment]) -> frozenset[int]:
     """Every broker that is told to have a replica: by an assignment, an ISR, or its own word that it took a role."""
-    told = list(moments)
-    named = frozenset(broker for m in told for broker in (*assigned(m), *in_sync(m)))
-    return named | {m.witness for m in told if gives_role(m) and m.witness is not None}
+    statements = list(moments)
+    named = frozenset(broker for m in statements for broker in (*assigned(m), *in_sync(m)))
+    return named | {m.witness for m in statements if gives_role(m) and m.witness is not None}
 
 
 def _or_none(number: int | None) -> int:
@@ -176,9 +176,9 @@ def _or_none(number: int | None) -> int:
 
 def epochs_begin_anew(moments: Sequence[Moment]) -> bool:
     """Whether leader epochs fall on some clock and no topic id tells why: the topic may have been created again."""
-    told = (m for m in moments if m.kind in ("leader-starts", "leadership") and m.epoch is not None)
+    roles = (m for m in moments if m.kind in ("leader-starts", "leadership") and m.epoch is not None)
     # A late order names an older epoch, and is refused.
-    accepted = ((m.clock, m.epoch or 0) for m in told if m.error in (None, 0))
+    accepted = ((m.clock, m.epoch or 0) for m in roles if m.error in (None, 0))
     return all(m.topic_id is None for m in moments) and falls(accepted)
 
 
@@ -188,8 +188,8 @@ def roles_fall_back(moments: Iterable[Moment]) -> bool:
     It may where its clock was set back, and nothing tells what it wrote after that; and where orders, or a controller,
     begin again at epoch 0.
     """
-    told = [*moments]
-    return any(m.set_back is None for m in told) or falls(_roles(told))
+    statements = [*moments]
+    return any(m.set_back is None for m in statements) or falls(_roles(statements))
 
 
 def _roles(moments: Iterable[Moment]) -> Iterator[tuple[tuple[str, str | None, bool], int]]:

@@ -85,7 +85,7 @@ def told(report: AuditReport) -> Iterator[str]:
     yield from (words for a in accounts for s in a.safeguards for words in (s.allowed, s.instead) if words)
     known = summary(report)
     # Which partitions and rules are meant stands before a colon, and may be a list.
-    yield from (part for action in known.actions for part in action.told(3).split(": ", 1))
+    yield from (part for action in known.actions for part in action.line(3).split(": ", 1))
     yield from (part for each in known.unseen if each.kind == "question" for part in each.words.split(": ", 1))
     yield from (gate_words(gate) for placed in report.advice for gate in told_gates(placed.advice))
     if known.lost is not None:

@@ -283,7 +283,7 @@ def test_what_bars_an_action_comes_before_what_is_free() -> None:
 
 def test_who_is_to_mend_a_replica_is_told_whose() -> None:
     (asked,) = (action for action in told("bit_rot_payload").actions if action.kind == "act")
-    assert asked.told(3).startswith("d-0 offsets 40–49 on broker 3: First let a broker with a good copy lead")
+    assert asked.line(3).startswith("d-0 offsets 40–49 on broker 3: First let a broker with a good copy lead")
 
 
 def test_what_leaves_the_verdict_open_comes_first() -> None:
@@ -356,7 +356,7 @@ def test_a_range_of_one_is_of_one(noun: str, start: int, width: int) -> None:
 
 
 def test_an_election_of_a_log_with_dead_keys_and_a_start_that_elects_a_damaged_one_say_so() -> None:
-    race = [action.told(3) for action in told("compaction_race").actions]
+    race = [action.line(3) for action in told("compaction_race").actions]
     assert any(words.startswith("NO-GO: electing broker 3") and "5 keys that were deleted" in words for words in race)
-    rot = [action.told(3) for action in told("bit_rot_payload").actions]
+    rot = [action.line(3) for action in told("bit_rot_payload").actions]
     assert any(words.startswith("NO-GO: restarting broker 3 makes it lead at once") for words in rot)

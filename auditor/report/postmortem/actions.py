@@ -42,4 +42,4 @@ def gates(report: AuditReport) -> Iterator[str]:
 def _listed(listed: Sequence[Action]) -> Iterator[str]:
     for action in listed:
         ids = ", ".join(action.findings[:IDS_SHOWN])
-        yield f"- {text(action.told(AIMS_SHOWN))}{f' {ids}' if ids else ''}"
+        yield f"- {text(action.line(AIMS_SHOWN))}{f' {ids}' if ids else ''}"

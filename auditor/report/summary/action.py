@@ -93,7 +93,7 @@ class Action:
         head, stop, _ = self.words.partition(". ")
         return replace(self, words=f"{head}." if stop else self.words)
 
-    def told(self, most: int, ranges: int = 0, room: int = LONG) -> str:
+    def line(self, most: int, ranges: int = 0, room: int = LONG) -> str:
         """The same with its place; of many partitions so many are named, and so many ranges, if those are more.
 
         Ranges that take more than the room are not named one by one.
@@ -118,14 +118,14 @@ class Action:
         return f" ({counted(offsets, 'offset')} in {counted(ranges, 'range')})" if ranges else ""
 
 
-def gates_in_brief(told: Sequence[Action]) -> list[Action]:
+def gates_in_brief(actions: Sequence[Action]) -> list[Action]:
     """The same; of what may be done or not, what comes of it in one sentence, once for all that say it.
 
     Where some partition has lost records, nobody loses more.
     """
     alike: dict[object, list[Action]] = {}
-    more = any(action.kind == "go" and LOSES_NO_MORE in action.words for action in told)
-    for action in told:
+    more = any(action.kind == "go" and LOSES_NO_MORE in action.words for action in actions)
+    for action in actions:
         brief = action.in_brief if action.kind in ("go", "no-go") else action
         if more and brief.kind == "go":
             brief = replace(brief, words=brief.words.replace(LOSES_NOTHING, LOSES_NO_MORE))

@@ -59,24 +59,24 @@ SERVED: Final = "At least some of them were served to"
 
 def actions(report: AuditReport) -> tuple[Action, ...]:
     """All of them, those that are alike together, the most urgent kind first, and what is sure before what is not."""
-    told = [
+    found = [
         *(action for placed in _of_whole_brokers(report.advice) for action in _gates(placed, report)),
         *(action for history in report.histories for action in _after(history, report)),
         *_of_findings(report),
     ]
     alike: dict[tuple[str, ...], list[Action]] = {}
-    for action in told:
+    for action in found:
         words = blurred(action.words), blurred(action.first)
         alike.setdefault((action.kind, *words, action.names_are), []).append(action)
     together = [joined(own) for own in alike.values()]
     return tuple(sorted(together, key=lambda action: (ORDER.index(action.kind), action.unsure)))
 
 
-def _of_whole_brokers(told: Sequence[PlacedAdvice]) -> Iterator[PlacedAdvice]:
+def _of_whole_brokers(advice: Sequence[PlacedAdvice]) -> Iterator[PlacedAdvice]:
     """The advice of all partitions; a broker restarts with all of its own, and that is told where it is told worst."""
-    clusters = {placed.cluster_id for placed in told}
-    known = {cluster: starts([p.advice for p in told if p.cluster_id == cluster]) for cluster in clusters}
-    for placed in told:
+    clusters = {placed.cluster_id for placed in advice}
+    known = {cluster: starts([p.advice for p in advice if p.cluster_id == cluster]) for cluster in clusters}
+    for placed in advice:
         yield replace(placed, advice=where_gravest(placed.advice, known[placed.cluster_id]))
 
 
@@ -158,8 +158,8 @@ def _consumers(history: PlacedHistory, loss: Loss) -> Iterator[Action]:
 def _readings(loss: Loss) -> list[tuple[str, int, int]]:
     """What consumers of lost records have to do, and of which; nothing where no others took their place."""
     reused = max(loss.start_offset, min(loss.reused_end, loss.end_offset))
-    told = ((READ_AGAIN, loss.start_offset, reused), (BEYOND, reused, loss.end_offset))
-    return [each for each in told if each[1] < each[2]] if loss.start_offset < reused else []
+    readings = ((READ_AGAIN, loss.start_offset, reused), (BEYOND, reused, loss.end_offset))
+    return [each for each in readings if each[1] < each[2]] if loss.start_offset < reused else []
 
 
 def _of_findings(report: AuditReport) -> Iterator[Action]:
@@ -215,11 +215,11 @@ def _of_finding(
 
 def _write_again(finding: Finding) -> str:
     """Whose records are to be written again, and under which condition."""
-    told = finding.values()
-    lacking = told.get("lacking")
+    values = finding.values()
+    lacking = values.get("lacking")
     brokers = tuple(lacking) if isinstance(lacking, tuple | list) else ()
     condition = f"If {any_of('broker', brokers)} is let lead, producers" if brokers else "Producers"
-    records = f"the records of {told.get('epochs')} again that broker {told.get('leader')} acknowledged"
+    records = f"the records of {values.get('epochs')} again that broker {values.get('leader')} acknowledged"
     return f"{condition} must write {records}."
 
 

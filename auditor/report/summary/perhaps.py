@@ -82,8 +82,8 @@ def _asks(finding: Finding, report: AuditReport, billed: Mapping[Place, Sequence
 def _uncounted(finding: Finding, report: AuditReport, left_out: Container[object]) -> bool:
     if finding.verdict != "violated" or not (fact := report.bearing(finding).uncounted):
         return False
-    told = finding.values()
-    return told.get(fact) is True and (*place_of(finding), told.get("epoch")) not in left_out
+    values = finding.values()
+    return values.get(fact) is True and (*place_of(finding), values.get("epoch")) not in left_out
 
 
 def perhaps_words(entries: Iterable[FoldedFinding]) -> Iterator[str]:
@@ -103,7 +103,7 @@ def _undecided(message: str) -> str:
 
 def beside_the_advice(report: AuditReport) -> Iterator[str]:
     """Those that the advice on a partition does not tell itself."""
-    told = {
+    places = {
         (p.cluster_id, p.topic, p.partition, each.start_offset, each.end_offset)
         for p in report.advice
         for each in p.advice.nowhere
@@ -112,6 +112,6 @@ def beside_the_advice(report: AuditReport) -> Iterator[str]:
     others = (
         f
         for f in perhaps_lost(report)
-        if (f.cluster_id, f.topic, f.partition, f.start_offset, f.end_offset) not in told
+        if (f.cluster_id, f.topic, f.partition, f.start_offset, f.end_offset) not in places
     )
     yield from perhaps_words(folded(others))

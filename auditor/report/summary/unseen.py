@@ -32,7 +32,7 @@ class Unseen:
 
 def unseen(report: AuditReport) -> tuple[Unseen, ...]:
     """All of it."""
-    told = [
+    found = [
         *_stopped(report),
         *_replicas(report.coverage),
         *_unread(report),
@@ -41,7 +41,7 @@ def unseen(report: AuditReport) -> tuple[Unseen, ...]:
         *_files(report.coverage),
         *_deeper(report.coverage),
     ]
-    return tuple(sorted(told, key=lambda each: not each.blocking))
+    return tuple(sorted(found, key=lambda each: not each.blocking))
 
 
 def _stopped(report: AuditReport) -> Iterator[Unseen]:
@@ -136,11 +136,11 @@ def _contradicted(coverage: Coverage) -> Iterator[str]:
     """Releases that were given and that logs deny, those of several brokers at once."""
     brokers: dict[tuple[str, str], list[int]] = {}
     for release in coverage.contradicted_releases:
-        brokers.setdefault((release.given, release.told), []).append(release.broker)
-    for (given, told), whose in brokers.items():
+        brokers.setdefault((release.given, release.logged), []).append(release.broker)
+    for (given, printed), whose in brokers.items():
         logs = "the log" if len(whose) == 1 else "the logs"
         says = numbered("broker", whose, "says")
-        yield f"--kafka-version says {given}, {logs} of {says} {told}. The release that was given is taken."
+        yield f"--kafka-version says {given}, {logs} of {says} {printed}. The release that was given is taken."
 
 
 def _deeper(coverage: Coverage) -> Iterator[Unseen]:

@@ -28,19 +28,19 @@ IDS_SHOWN: Final = 2
 """So many that they stand in one line."""
 
 
-def screen(report: AuditReport, told: Summary, page: Sheet, *, quiet: bool, verbose: bool) -> Iterator[str]:
+def screen(report: AuditReport, conclusion: Summary, page: Sheet, *, quiet: bool, verbose: bool) -> Iterator[str]:
     """The lines."""
-    headline = list(_headline(report, told, page))
-    actions = told.actions if verbose else gates_in_brief(told.actions)
+    headline = list(_headline(report, conclusion, page))
+    actions = conclusion.actions if verbose else gates_in_brief(conclusion.actions)
     ranges, room = (EVERY_LINE, EVERY_LINE) if verbose else (RANGES_SHOWN, LONG)
     parts: dict[str, list[tuple[str, str, bool]]] = {
-        "LOST": [(PERHAPS if words.startswith(PERHAPS) else "", words, False) for words in lost_words(told)],
-        "WHY": [("", _why(*cause), False) for cause in causes(told.incidents)],
-        "DO NOW": [(a.kind, a.told(AIMS_SHOWN, ranges, room), False) for a in actions if not a.is_gate],
-        "GO?": [(_urgency(action), action.told(AIMS_SHOWN), False) for action in actions if action.is_gate],
-        "NOT SEEN": [] if quiet else [("", each.words, each.blocking) for each in told.unseen],
+        "LOST": [(PERHAPS if words.startswith(PERHAPS) else "", words, False) for words in lost_words(conclusion)],
+        "WHY": [("", _why(*cause), False) for cause in causes(conclusion.incidents)],
+        "DO NOW": [(a.kind, a.line(AIMS_SHOWN, ranges, room), False) for a in actions if not a.is_gate],
+        "GO?": [(_urgency(action), action.line(AIMS_SHOWN), False) for action in actions if action.is_gate],
+        "NOT SEEN": [] if quiet else [("", each.words, each.blocking) for each in conclusion.unseen],
     }
-    footer = list(_footer(told, page, verbose=verbose))
+    footer = list(_footer(conclusion, page, verbose=verbose))
     blanks = 1 + bool(footer)
     bodies = {
         name: [Item(kind, list(forms(words, page)), opens) for kind, words, opens in items]
@@ -56,10 +56,10 @@ def screen(report: AuditReport, told: Summary, page: Sheet, *, quiet: bool, verb
     yield from ["", *footer] if footer else []
 
 
-def _headline(report: AuditReport, told: Summary, page: Sheet) -> Iterator[str]:
+def _headline(report: AuditReport, conclusion: Summary, page: Sheet) -> Iterator[str]:
     words, coverage = report.verdict.upper(), report.coverage
     reach = f"{coverage.scope.words}: " if report.verdict == "clean" and coverage.scope.words else ""
-    text = f"{words}  {reach}{told.counted} in {extent(report, told)}; {read_of(report)}"
+    text = f"{words}  {reach}{conclusion.counted} in {extent(report, conclusion)}; {read_of(report)}"
     first, *rest = page.wrapped(text, hanging=2)
     yield page.paint(words, report.verdict) + first.removeprefix(words)
     yield from rest
@@ -78,22 +78,22 @@ def ruled(report: AuditReport) -> Iterator[str]:
         yield f"by this the run ends with {report.exit_code}"
 
 
-def lost_words(told: Summary) -> Sequence[str]:
+def lost_words(conclusion: Summary) -> Sequence[str]:
     """How much, of which partitions, and where copies survive; then what may be lost, and what would tell.
 
     Who reads of findings is told of losses in any case.
     """
-    return [*_lost_words(told)] or ([NOTHING_LOST] if told.verdict == "findings" else [])
+    return [*_lost_words(conclusion)] or ([NOTHING_LOST] if conclusion.verdict == "findings" else [])
 
 
-def _lost_words(told: Summary) -> Iterator[str]:
-    yield from () if told.lost is None else _lost(told.lost)
-    yield from (sentence(gone, f"{history.topic}-{history.partition}") for history, gone in told.unbilled)
-    known = told.unbilled or (told.lost is not None and told.lost.for_good)
+def _lost_words(conclusion: Summary) -> Iterator[str]:
+    yield from () if conclusion.lost is None else _lost(conclusion.lost)
+    yield from (sentence(gone, f"{history.topic}-{history.partition}") for history, gone in conclusion.unbilled)
+    known = conclusion.unbilled or (conclusion.lost is not None and conclusion.lost.for_good)
     perhaps = f"{PERHAPS} more" if known else PERHAPS
-    if told.at_stake is not None:
-        yield f"{perhaps}: {told.at_stake.words}"
-    yield from (f"{perhaps} in {words}" for words in perhaps_words(told.perhaps))
+    if conclusion.at_stake is not None:
+        yield f"{perhaps}: {conclusion.at_stake.words}"
+    yield from (f"{perhaps} in {words}" for words in perhaps_words(conclusion.perhaps))
 
 
 def _lost(lost: LossTotals) -> Iterator[str]:
@@ -137,11 +137,11 @@ def _part(name: str, items: Sequence[Item], room: int, page: Sheet) -> Iterator[
         yield page.paint(head, "strong") + line if number == 0 else head + line
 
 
-def _footer(told: Summary, page: Sheet, *, verbose: bool) -> Iterator[str]:
+def _footer(conclusion: Summary, page: Sheet, *, verbose: bool) -> Iterator[str]:
     """Which findings there are, by their ids, and how to learn more."""
     if verbose:
         return
-    entries = [entry for each in told.incidents for entry in each.entries]
+    entries = [entry for each in conclusion.incidents for entry in each.entries]
     entries.sort(key=lambda entry: -entry.finding.severity)
     named = [f"{entry.rules[0]} {entry.ids[0]}" for entry in entries]
     ids = len({name for entry in entries for name in entry.ids})

@@ -95,10 +95,10 @@ def _of_each_kind(items: Sequence[Item]) -> Sequence[list[str]]:
     return [*{item.kind: item.forms[0] for item in reversed(items)}.values()]
 
 
-def _with_rest(items: Sequence[Item], told: Sequence[list[str]], page: Sheet) -> int:
+def _with_rest(items: Sequence[Item], shown: Sequence[list[str]], page: Sheet) -> int:
     """The lines of those that are told, and of what counts the others."""
-    rest = items[len(told) :]
-    return sum(map(len, told)) + (len(_lines(_left_out(rest), page)) if rest else 0)
+    rest = items[len(shown) :]
+    return sum(map(len, shown)) + (len(_lines(_left_out(rest), page)) if rest else 0)
 
 
 def filled(bodies: dict[str, list[Item]], rooms: dict[str, int], lines: int, page: Sheet) -> dict[str, int]:
@@ -112,36 +112,36 @@ def filled(bodies: dict[str, list[Item]], rooms: dict[str, int], lines: int, pag
 
 def fitting(items: Sequence[Item], room: int, page: Sheet) -> Iterator[str]:
     """All items; where there is no room, those that must be told, in whole sentences, and others while they fit."""
-    told: Mapping[int, list[str]] = {place: item.lines for place, item in enumerate(items)}
+    shown: Mapping[int, list[str]] = {place: item.lines for place, item in enumerate(items)}
     rest = list[str]()
     for kept in range(room):  # the less there is room for, the more is named as left out
-        if sum(map(len, told.values())) + len(rest) <= room:
+        if sum(map(len, shown.values())) + len(rest) <= room:
             break
-        told = _told(items, room - kept)
-        left = [item for place, item in enumerate(items) if place not in told]
+        shown = _shown(items, room - kept)
+        left = [item for place, item in enumerate(items) if place not in shown]
         rest = _lines(_left_out(left), page) if left else []
-    yield from (line for place in sorted(told) for line in told[place])
+    yield from (line for place in sorted(shown) for line in shown[place])
     yield from rest
 
 
-def _told(items: Sequence[Item], room: int) -> dict[int, list[str]]:
+def _shown(items: Sequence[Item], room: int) -> dict[int, list[str]]:
     """The lines of each item that is told; the first one in any case, if need be in part."""
     first = items[0].forms[0]
-    told = {0: first if len(first) <= room else [*first[: room - 1], _cut(first[room - 1])]}
-    left = room - len(told[0])
+    shown = {0: first if len(first) <= room else [*first[: room - 1], _cut(first[room - 1])]}
+    left = room - len(shown[0])
     due = _due(items)
     for place in due:
-        if place not in told and len(items[place].forms[0]) <= left:
-            told[place] = items[place].forms[0]
-            left -= len(told[place])
+        if place not in shown and len(items[place].forms[0]) <= left:
+            shown[place] = items[place].forms[0]
+            left -= len(shown[place])
     others = (place for place in range(len(items)) if place not in due)
-    for place in [*told, *(others if len(told) == len({0, *due}) else ())]:
-        before = len(told.get(place, ()))
+    for place in [*shown, *(others if len(shown) == len({0, *due}) else ())]:
+        before = len(shown.get(place, ()))
         lines = items[place].within(left + before)
         if not lines:
             break
-        told[place], left = lines, left + before - len(lines)
-    return told
+        shown[place], left = lines, left + before - len(lines)
+    return shown
 
 
 def _due(items: Sequence[Item]) -> list[int]:

@@ -36,10 +36,10 @@ class MinIsrGate:
     def enough(self, since: int | None, until: int | None) -> int | None:
         """The ISR size below which it surely rested all the time between two; null where none is known."""
         rank, asked = self.rank, self.rank.min_in_sync.between(since, until)
-        told = [n for n in asked if n is not None]
-        if not rank.gated or rank.assigned is None or len(told) < len(asked):
+        numbers = [n for n in asked if n is not None]
+        if not rank.gated or rank.assigned is None or len(numbers) < len(asked):
             return None
-        return min(*told, rank.assigned)
+        return min(*numbers, rank.assigned)
 
     def relied_on(self, sizes: Sequence[int], since: int | None, until: int | None) -> str | None:
         """The setting without which it would not be surely open."""
@@ -49,8 +49,8 @@ class MinIsrGate:
 
     def _most(self, since: int | None, until: int | None) -> int | None:
         asked = self.rank.min_in_sync.between(since, until)
-        told = [n for n in asked if n is not None]
-        return max(told) if len(told) == len(asked) else None
+        numbers = [n for n in asked if n is not None]
+        return max(numbers) if len(numbers) == len(asked) else None
 
     def _proved(self, since: int | None, until: int | None) -> int | None:
         """The proof, where no other value is told between it and the times that are asked about."""

@@ -59,11 +59,11 @@ class AskedInSync(Struct, frozen=True, kw_only=True):
 def asked_in_sync(lead: ServedLead, over_time: OverTime, clocks: Clocks) -> AskedInSync:
     """The settings of a lead; what its leader does not tell itself it may not have taken over yet."""
     of = lead.opening or next(iter(lead.rows), None)
-    told = () if of is None else tuple(over_time(lead.leader, MIN_IN_SYNC, of, clocks))
+    steps = () if of is None else tuple(over_time(lead.leader, MIN_IN_SYNC, of, clocks))
     opened = None if lead.opening is None else lead.opening.time
     begun = -inf if opened is None else opened
     spans: list[AskedSince] = []
-    for each, end in zip(told, [*(later.since for later in told[1:]), inf], strict=False):
+    for each, end in zip(steps, [*(later.since for later in steps[1:]), inf], strict=False):
         if end <= begun:
             continue
         values = frozenset(map(whole_number, each.values))
