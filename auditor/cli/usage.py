@@ -40,10 +40,10 @@ class WholeUsage(TyperCommand):
         """What may be given, in words: of which type the program holds it is nobody's matter."""
         records = [(param, param.get_help_record(ctx)) for param in self.get_params(ctx)]
         for head, kind in (("Arguments", TyperArgument), ("Options", TyperOption)):
-            told = [(param, record) for param, record in records if isinstance(param, kind) and record is not None]
-            if told:
+            described = [(param, record) for param, record in records if isinstance(param, kind) and record is not None]
+            if described:
                 with formatter.section(head):
-                    formatter.write_dl([(_name(param, name), _plainly(words)) for param, (name, words) in told])
+                    formatter.write_dl([(_name(param, name), _plainly(words)) for param, (name, words) in described])
 
     def _not_needing(self, needed: Sequence[Parameter], ctx: Context, args: list[str]) -> list[str]:
         for param in needed:

@@ -23,8 +23,8 @@ def configure(cluster: Cluster, event: Configure) -> Cluster:
     after = replace(cluster, settings=settings, configured=tuple(own.items()))
     after = note(after, ConfiguredTopic(name=event.name, value=event.value))
     alive = (broker for broker in after.brokers if broker.alive)
-    told = note(after, *(Configured(broker=broker.id, settings=after.configured) for broker in alive))
-    said = say(told, f"{event.name} is {event.value} from now on")
+    noted = note(after, *(Configured(broker=broker.id, settings=after.configured) for broker in alive))
+    said = say(noted, f"{event.name} is {event.value} from now on")
     return said if event.min_insync_replicas is None else _without_eligible(said, event.hearers)
 
 

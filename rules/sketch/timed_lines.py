@@ -90,7 +90,7 @@ class TimedLines:
             return
         self._untold.append((clock, time, _UNTOLD if until is None else until))
         if words["whole"] == "ends":
-            self._gaps.append(TraceGap(broker=broker, source=EVENTS, start=time, end=time, since=time, told=span))
+            self._gaps.append(TraceGap(broker=broker, source=EVENTS, start=time, end=time, since=time, told_by=span))
         elif words["silence"] == "lacks":
             self._gaps.append(TraceGap(broker=broker, source=EVENTS, start=time, end=until or time))
 
@@ -107,10 +107,10 @@ class TimedLines:
         """The evidence with where request logs are not whole, and with when no clock was set."""
         times = [time for moment in moments for time in (moment.time, moment.last_time) if time is not None]
         drawn = (min(times), max(times)) if times else None
-        steady = {m.clock: list(self._told(m.clock, *drawn)) for m in moments} if drawn else {}
+        steady = {m.clock: list(self._times(m.clock, *drawn)) for m in moments} if drawn else {}
         return replace(evidence, gaps=tuple(self._gaps), steady=steady)
 
-    def _told(self, clock: str, first: int, last: int) -> Iterator[tuple[int, int]]:
+    def _times(self, clock: str, first: int, last: int) -> Iterator[tuple[int, int]]:
         """The stretches of a drawing in which a clock was not set."""
         for begin, end in sorted((begin, end) for own, begin, end in self._untold if own == clock):
             if begin >= first:

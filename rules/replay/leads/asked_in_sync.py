@@ -71,5 +71,5 @@ def asked_in_sync(lead: ServedLead, over_time: OverTime, clocks: Clocks) -> Aske
             values |= spans[-1].values
         if not spans or values != spans[-1].values:
             spans.append(AskedSince(since=each.since if spans else -inf, values=values))
-    watched = bool(told) and all(each.watched for each in told)
+    watched = bool(steps) and all(each.watched for each in steps)
     return AskedInSync(spans=tuple(spans), watched=watched) if spans else AskedInSync()
