@@ -23,7 +23,8 @@ from rules.history.clocks import FAR
 from rules.history.statements import Fetched
 from rules.protocol.watermarks import ExpectedHighWatermark
 from rules.replay.course import Course
-from rules.replay.leading.leader_walk import LeaderRow, LeaderWalk, in_log_order
+from rules.replay.leading.leader_walk import LeaderRow, LeaderWalk
+from rules.replay.leading.log_order import in_log_order
 from rules.replay.leading.tracks import RemoteEndBounds
 from rules.simulator.run_rows import run
 from rules.sketch.notation import read_sketch

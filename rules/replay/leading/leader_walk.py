@@ -5,13 +5,11 @@ No high watermark that anybody told goes into this: only what was asked, what wa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from operator import attrgetter
 
 from msgspec import Struct
 
 from rules.history.moments import accepted
-from rules.history.rotated import FileOrder, Place
 from rules.history.statements import Fetched
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
 from rules.replay.leading.acknowledged_by_all import acknowledged_end, committed, taken
@@ -20,6 +18,7 @@ from rules.replay.leading.bounds import at_least, at_most, between, why_counted,
 from rules.replay.leading.counting import Counting
 from rules.replay.leading.gate import MinIsrGate
 from rules.replay.leading.instants import Instant, taken_in_before
+from rules.replay.leading.log_order import in_log_order
 from rules.replay.leading.silences import Silences
 from rules.replay.leading.tracks import NEVER, RemoteEndBounds, Track
 from rules.replay.leading.weighing import Weighing
@@ -277,26 +276,6 @@ def walk(
     state = LeaderWalk(lead, isr, rank, start)
     rows = tuple(state.step(row, last=last) for row, last in in_log_order(lead.rows))
     return rows, state.finish()
-
-
-def in_log_order(rows: Iterable[Served]) -> Iterator[tuple[Served, bool]]:
-    """Answers one by one; of a run of equal ones the first and the last.
-
-    Where in its millisecond the last was logged is not told. It is walked over before all others: whoever was answered
-    then may have asked anew already.
-    """
-    answers = tuple(rows)
-    files = FileOrder((row.span.source, row.time) for row in answers)
-    placed: list[tuple[int, int, Place, int, Served, bool]] = []
-    for row in answers:
-        time = row.time if row.time is not None else 0
-        place = files.place(row.span.source)
-        placed.append((time, 1, place, row.span.start, row, False))
-        if row.count > 1:
-            until = row.last_time if row.last_time is not None else time
-            placed.append((until, 0 if until > time else 1, place, row.span.start, row, True))
-    for entry in sorted(placed, key=lambda p: p[:4]):
-        yield entry[4], entry[5]
 
 
 def _offset(bound: Bound) -> int:

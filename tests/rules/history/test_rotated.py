@@ -8,7 +8,7 @@ from parsers.provenance import Span
 from rules.history.moments import ordered
 from rules.history.rotated import FileOrder
 from rules.history.statements import Fetched
-from rules.replay.leading.leader_walk import in_log_order
+from rules.replay.leading.log_order import in_log_order
 from tests.replaced import replace
 
 LOG = "broker-3/logs/kafka-request.log"
