@@ -76,4 +76,5 @@ def tail_diverges(evidence: PartitionEvidence) -> Iterator[Violation | Undecided
 def _whose(difference: Difference, start: int) -> str:
     """Of which epochs the records of either side are, where both tell it."""
     sides = [(side.broker, written_in(side, start, difference.end_offset)) for side in (difference.left, difference.right)]
-    return f" ({', '.join(f'those of broker {b} are{epochs}' for b, epochs in sides)})" if all(e for _, e in sides) else ""
+    whose = ", ".join(f"broker {broker}'s are{epochs}" for broker, epochs in sides)
+    return f" ({whose})" if all(epochs for _, epochs in sides) else ""

@@ -49,8 +49,6 @@ NEITHER_OF_ONE_CLOCK: Final = (
 )
 
 
-AMID_REMOTE_WRITES: Final = 1_795_452_966_190
-"""When all three logs of broker 1 of `tiered` are being written, and broker 2 is about to join an ISR."""
 AMID_TAKING_ROLES: Final = 1_795_239_528_500
 """When broker 2 of `clean_2_8` has just begun to lead: a few records later it would seem to have begun without them."""
 
@@ -103,14 +101,6 @@ def test_files_of_a_broker_on_clocks_of_their_own_accuse_nobody(draw: FileDraw, 
     report = shifted(case, tmp_path / "dump", drawn_files(case, files, chance))
     assert charges(report) <= charges(whole)
     assert report.verdict != "clean" or not charges(whole)
-
-
-def test_three_files_of_a_broker_that_step_apart_accuse_nobody(tmp_path: Path) -> None:
-    """By its server.log broker 2 joins before it asks for what was committed, as its log of requests has it."""
-    shutil.copytree(SAMPLES / "tiered" / "dump", tmp_path / "dump", symlinks=True)
-    for log, seconds in (("kafka-request.log", 10), ("server.log", 2), ("state-change.log", 5)):
-        step(tmp_path / "dump/broker-1/logs" / log, AMID_REMOTE_WRITES, seconds * 1000)
-    assert accused(audit(tmp_path / "dump", AuditConfig(engine="local"))) == []
 
 
 @pytest.mark.parametrize("gone", ["broker-2/logs/kafka-request.log", "broker-1/logs/controller.log"])

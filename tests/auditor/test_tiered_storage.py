@@ -105,8 +105,8 @@ def without_notes(dump: Path, keep: Callable[[int], bool]) -> Path:
 def test_what_remote_storage_alone_holds_is_named_and_leaves_the_verdict(tmp_path: Path) -> None:
     dump = a_copy("tiered", tmp_path / "dump", logs=True)
     named = (
-        "no disk in this dump holds offsets 0–239. __remote_log_metadata says that remote storage has them, and that"
-        " was not read"
+        "no disk in this dump holds offsets 0–239. By __remote_log_metadata they are in remote storage."
+        " So they were not checked"
     )
     assert asked(dump) == ("clean", [named])
 
@@ -117,7 +117,7 @@ def test_without_the_brokers_notes_it_is_open_whether_remote_storage_holds_the_b
         shutil.rmtree(folder)
     verdict, reasons = asked(dump)
     assert verdict == "unknown"
-    assert reasons[0].startswith("no disk in this dump holds offsets 0–239, and nothing here tells of a copy in remote")
+    assert reasons[0].startswith("no disk in this dump holds offsets 0–239. Nothing here tells of a copy in remote")
 
 
 def test_what_the_notes_leave_out_is_asked_for(tmp_path: Path) -> None:

@@ -96,8 +96,6 @@ class LeaderWalk:
         self.answers = Answers(self.tracks, self.counting, self.isr, self.gate, self.first_low)
         self.reached: dict[int, int | None] = dict.fromkeys(self.tracks, None if lead.begun_unseen else NEVER)
         """How far each follower can have asked at any time of the lead."""
-        self.furthest = {b: max((run.offset or 0 for run in own), default=NEVER) for b, own in runs.items()}
-        """How far it asked in all of the lead: a log that tells when it joined may run on a clock of its own."""
 
     def step(self, row: Served, *, last: bool) -> LeaderRow:
         """Walk over one answer."""
@@ -236,8 +234,7 @@ class LeaderWalk:
         counted = [r for broker, r in remotes.items() if broker in surely and r.high is not None]
         self._raise_to(min(counted, key=attrgetter("high"), default=None))
         for broker in sorted(joined & surely & self.tracks.keys()):
-            so_far = self.reached[broker]
-            reached = None if so_far is None else max(so_far, self.furthest.get(broker, NEVER))
+            reached = self.reached[broker]
             if reached is not None and (self.high is None or reached < self.high.offset):
                 self.high = at_most(
                     reached, f"broker {broker} joined the ISR, and so had reached it, with offset {reached}"
