@@ -164,10 +164,10 @@ class _ProduceLine(_TextLine, rename=_marked, forbid_unknown_fields=True, gc=Fal
 
 _fetches: Final = Reader(_FetchLine)
 _produces: Final = Reader(_ProduceLine)
-_NUMBER: Final = rb" correlationId=(-?[0-9]{1,10})\) -- (?=\{)"
+_NUMBER: Final = rb" correlationId=(-?[0-9]{1,10})\) -- "
 _HEADER: Final = re.compile(
     rb"RequestHeader\(apiKey=(?:FETCH|PRODUCE), apiVersion=([0-9]{1,5}), clientId=([^,]*+(?:,(?!"
-    + _NUMBER + rb")[^,]*+)*+)," + _NUMBER
+    + _NUMBER + rb")[^,]*+)*+)," + _NUMBER + rb"(?=\{)"
 )  # fmt: skip
 _CONNECTION: Final = b" from connection "
 _TAIL: Final = re.compile(_CONNECTION + rb"([^;]*+)" + TIMES_IN_ORDER.pattern.encode())

@@ -64,6 +64,12 @@ def test_a_partition_without_its_header_or_records_is_no_row_of_a_neighbour(part
     assert watermarks in ([], ["365"])
 
 
+def test_no_client_is_called_after_a_header_that_was_written_into_its_own() -> None:
+    whole = FETCH % WHOLE
+    head = whole[: whole.index(b"{")]
+    same(head + whole[1:] + whole)
+
+
 def test_two_objects_on_one_line_do_not_stand_for_a_torn_line_before_them() -> None:
     torn = PREFIX + b'{"requestHeader":{"requestApiKey":1,"requestApi\n'
     same(torn + PREFIX + OBJECT % (1, 11, b"", 0) + OBJECT % (2, 22, b"", 0) + b" (k)\n")
