@@ -22,7 +22,7 @@ from auditor.report.summary.action import Action, Aim, Kind, joined
 from auditor.report.summary.copies import copies
 from auditor.report.unbilled import to_do
 from auditor.report.worths import acknowledged, surely_acknowledged
-from rules.finding import NO_WHOLE_COPY, PLACE_OF_NAMES, Finding, Severity, place_of
+from rules.finding import NO_WHOLE_COPY, PLACE_OF_NAMES, Finding, Severity, capital, place_of
 from rules.words import any_of, quoted
 
 ORDER: Final[tuple[Kind, ...]] = ("copy", "no-go", "act", "unknown", "go")
@@ -34,7 +34,7 @@ BEYOND: Final = (
     "Consumers of these may be beyond the end of the leader's log. Set them back before producers write again."
     " Once the log has grown past them, they skip records without an error."
 )
-CONSUMERS_FIRST: Final = " Set consumers back first."
+CONSUMERS_FIRST: Final = "Once consumers are set back, "
 """Behind a log that has grown past them they would skip records unseen."""
 _GROUPS: Final = {
     "beyond the log end": (
@@ -109,7 +109,7 @@ def _of_loss(history: PlacedHistory, loss: Loss, report: AuditReport) -> Iterato
     aim = _aim(history, loss.start_offset, loss.end_offset, epoch=loss.epoch if loss.latest_epoch is None else None)
     yield Action(
         kind="act",
-        words=f"{_written_again(loss)}{CONSUMERS_FIRST * bool(_readings(loss))}{perhaps_held(loss)}",
+        words=f"{_written_again(loss)}{perhaps_held(loss)}",
         first="",
         aims=(replace(aim, detail=f"acknowledged: {acknowledged(loss)}" if mixed else ""),),
         names=tuple(client_name(client.client_id) for client in loss.clients),
@@ -121,13 +121,13 @@ def _of_loss(history: PlacedHistory, loss: Loss, report: AuditReport) -> Iterato
 
 def _written_again(loss: Loss) -> str:
     """Who writes lost records again; where copies stand there is a choice, and both would write them twice."""
-    sure = surely_acknowledged(loss)
+    sure, first = surely_acknowledged(loss), CONSUMERS_FIRST * bool(_readings(loss))
     perhaps = "" if sure else " Whether any of them was acknowledged is not known."
     if loss.standing == ((loss.start_offset, loss.end_offset),):
         which = "the acknowledged records" if sure else "these records"
-        return f"Either producers write {which} again, or you do from the copies.{perhaps}"
+        return capital(f"{first}either producers write {which} again, or you do from the copies.{perhaps}")
     must = "must write the acknowledged" if sure else "may have to write these"
-    must = f"Producers {must} records again"
+    must = capital(f"{first}producers {must} records again")
     return f"{must}{', but not those that you write from copies' * bool(loss.standing)}.{perhaps}"
 
 
