@@ -183,8 +183,8 @@ def test_one_incident_of_many_partitions_is_three_pages_too(tmp_path: Path) -> N
     assert "Of epoch 0: 10–14 in ff-0 to ff-29." in body
     rules = {finding.rule for finding in one.violations if finding.severity >= Severity.MEDIUM}
     assert all(f"- {rule} (" in body for rule in rules), "the chain leaves out no kind of finding"
-    again = "Either producers write the acknowledged records again, or you do from the copies."
-    assert f"- ff-0 to ff-29 (150 offsets in 30 ranges): {again}" in body
+    again = "either producers write the acknowledged records again, or you do from the copies."
+    assert f"- ff-0 to ff-29 (150 offsets in 30 ranges): Once consumers are set back, {again}" in body
     whole = render(wide, appendix=True)
     assert all(finding.id in whole for finding in wide.violations if finding.severity >= Severity.MEDIUM)
     assert all(f"\nff-{number} 10–14 of epoch 0:\n" in whole for number in range(30))
@@ -215,7 +215,7 @@ def test_a_partition_that_went_another_way_is_told_apart(tmp_path: Path) -> None
     assert "### ff-0, ff-1" in body
     assert "### ff-2" in body
     assert "epoch 0 (broker 1) to epoch 1 (broker 9)" in body
-    (producers,) = (line for line in body.splitlines() if "Either producers write" in line)
+    (producers,) = (line for line in body.splitlines() if "either producers write" in line)
     assert "client id 'rdkafka', client id 'another-7'" in producers
 
 
