@@ -125,6 +125,7 @@ t20000 fetch 2@6 from 1 hw=2
 t21000 fetch 2@6 from 1 hw=2
 t22000 follows 1 epoch 1 at 6 hw 2 from 2
 """
+ONE_IS_ENOUGH = "set min.insync.replicas 1"
 STALLED = """
 broker 1 000000|
 broker 2 000000|
@@ -143,7 +144,9 @@ t3 fetch 2@6 from 1 hw=4
         (AWAY + "set replica.lag.time.max.ms 4000", [((1,), 2, 6, "certain")]),
         (AWAY, []),
         # Its own fetch was applied and everyone counted had reached 6.
-        ("t4 fetch 2@6 from 1 hw=4\nt5 fetch 2@6 from 1 hw=4", [((1,), 4, 6, "certain")]),
+        ("t4 fetch 2@6 from 1 hw=4\nt5 fetch 2@6 from 1 hw=4\n" + ONE_IS_ENOUGH, [((1,), 4, 6, "certain")]),
+        # Nothing would tell if min.insync.replicas was raised since the acknowledgement.
+        ("t4 fetch 2@6 from 1 hw=4\nt5 fetch 2@6 from 1 hw=4", []),
         ("t4 fetch 2@6 from 1 hw=6", []),
         # A follower outside the ISR that may pass for caught up.
         ("t1 fetch 3@0 from 1 hw=0\nt4 fetch 2@6 from 1 hw=4\nt5 fetch 2@6 from 1 hw=4\nt6 fetch 3@4 from 1 hw=4", []),
