@@ -56,7 +56,7 @@ def missing(lead: ServedLead, isr: IsrHistory, rows: Sequence[LeaderRow]) -> Ite
         yield _no_opening(lead)
     # A leader whose ISR is nobody else may well have served no follower.
     alone = bool(isr.statements) and all(s.isr == {lead.leader} for s in isr.statements)
-    never_led = lead.opening is None and lead.roles_told and lead.traced and not lead.answers
+    never_led = lead.opening is None and lead.roles_told and "not here" not in lead.unheard and not lead.answers
     if not alone and not any(row.moment.kind == "fetched" for row in rows):
         if not never_led:
             yield _no_fetch(lead)
@@ -98,7 +98,7 @@ def _no_fetch(lead: ServedLead) -> Missing:
     kind, why = f"broker {lead.leader}'s request log (level DEBUG)", ""
     if lead.logged:
         kind, why = f"fetches from broker {lead.leader}", ", of which its request log here tells nothing"
-    elif lead.traced:
+    elif "not here" not in lead.unheard:
         why = " with the fetches of that time"
     evidence = f"{kind} in {when}{why}"
     return _lacking(lead, f"{kind}{why or ' of that time'}", evidence, "every high watermark of the term")
