@@ -105,7 +105,7 @@ def _may_acknowledge(evidence: PartitionEvidence, course: Course) -> bool:
 def _unplaced(course: Course) -> Undecided:
     leader, epochs = course.lead.leader, ", ".join(map(str, course.lead.epochs))
     reason = f"the answers of broker {leader} to producers may be of epoch {epochs} or of another one"
-    return Undecided(reason=reason, missing=would_tell(Silence(broker=leader, log="roles")), blocking=False)
+    return Undecided(reason=reason, missing=would_tell(course.lead.unheard["unplaced"].silence), blocking=False)
 
 
 def _violation(

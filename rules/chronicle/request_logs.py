@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from rules.chronicle.silence import Silence, Window
+from rules.chronicle.silence import Log, Silence
 from rules.history.gaps import TraceGap
 from rules.history.moments import Moment
 from rules.history.steady import QUIET_MS, Times, joined
@@ -20,13 +20,18 @@ from rules.history.trace_ends import TraceEnd
 FIRST_FETCH_MS: Final = 1000
 """A request log of which the first line is that much younger than a lead did not see it begin."""
 
-Why = Literal["not here", "begins later", "a hole", "a pause", "ends"]
-_ASKED_FOR: Final[Mapping[Why, tuple[Window, str]]] = {
-    "not here": ("of that time", ""),
-    "begins later": ("of that time", "it begins later here"),
-    "a hole": ("whole", "some of its lines cannot be read here"),
-    "a pause": ("of that time", "it has pauses here"),
-    "ends": ("whole up to its end", ""),
+Why = Literal["not here", "begins later", "a hole", "a pause", "ends", "ends early", "silent", "unplaced", "a session"]
+"""The last three are said of a lead: no line is of its time, or lines may be of another lead or another offset."""
+_ASKED_FOR: Final[Mapping[Why, tuple[Log, str, str]]] = {
+    "not here": ("requests in full", "of that time", ""),
+    "begins later": ("requests in full", "of that time", "it begins later here"),
+    "a hole": ("requests", "whole", "some of its lines cannot be read here"),
+    "a pause": ("requests in full", "of that time", "it has pauses here"),
+    "ends": ("requests in full", "of that time", "it ends before that here"),
+    "ends early": ("requests", "whole to its last line", "its last answers are not here"),
+    "silent": ("requests in full", "of that time", "no line here is of that time"),
+    "unplaced": ("roles", "", ""),
+    "a session": ("requests", "whole", "fetch sessions began before it does here"),
 }
 
 
@@ -35,15 +40,15 @@ class Unheard(Struct, frozen=True, kw_only=True):
 
     broker: int
     why: Why
-    since: int | None
+    since: int | None = None
     """Null where nothing tells when it begins."""
-    until: int | None
+    until: int | None = None
 
     @property
     def silence(self) -> Silence:
         """What is to be brought, so that it is told."""
-        window, perhaps = _ASKED_FOR[self.why]
-        return Silence(broker=self.broker, log="requests", window=window, perhaps=perhaps)
+        log, window, perhaps = _ASKED_FOR[self.why]
+        return Silence(broker=self.broker, log=log, window=window, perhaps=perhaps)
 
 
 class LoggedRequests(Struct, frozen=True, kw_only=True):
@@ -61,7 +66,10 @@ class LoggedRequests(Struct, frozen=True, kw_only=True):
     gaps: tuple[TraceGap, ...] = ()
 
     def unheard(self, since: int | None, until: int | None) -> Iterator[Unheard]:
-        """Every time between two of which it does not tell, and why; the whole where it is not here."""
+        """Every time between two of which it does not tell, and why; the whole where it is not here.
+
+        Null is before all, or after all.
+        """
         if not self.here:
             yield Unheard(broker=self.broker, why="not here", since=since, until=until)
             return
@@ -81,18 +89,14 @@ class LoggedRequests(Struct, frozen=True, kw_only=True):
             if first - reached > QUIET_MS:
                 yield Unheard(broker=self.broker, why="a pause", since=reached, until=first)
             reached = max(reached, last)
-        if self.ends_before(until) or (until is not None and until - reached > QUIET_MS):
+        if self.ends_before(until):
+            yield Unheard(broker=self.broker, why="ends early", since=reached, until=until)
+        elif until is None or until - reached > QUIET_MS:
             yield Unheard(broker=self.broker, why="ends", since=reached, until=until)
 
     def begins_after(self, since: int | None) -> bool:
         """Whether it is here, and begins so long after a time that requests may have been answered between."""
         return self.here and (since is None or self.begun is None or self.begun - since > FIRST_FETCH_MS)
-
-    def silent(self, since: int | None, until: int | None) -> bool:
-        """Whether it is here, and no line of it tells of any partition between two times."""
-        if not self.here or since is None:
-            return False
-        return not any(last >= since and (until is None or first <= until) for first, last in self.spoken)
 
     def ends_before(self, until: int | None) -> bool:
         """Whether its broker surely gave answers, up to a time, that it no longer tells."""

@@ -46,7 +46,7 @@ def undecided(dump: Path) -> set[str]:
     ("until", "asked"),
     [
         (STOPPED, "fetches from broker 2, of which its request log here tells nothing"),
-        (OPENED, "broker 2's request log (level DEBUG) with the fetches of that time"),
+        (OPENED, "broker 2's request log (level DEBUG) of that time: no line here is of that time"),
         (None, "broker 2's request log (level DEBUG) of that time"),
     ],
     ids=["goes-on", "ends-before", "not-here"],

@@ -5,21 +5,20 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Final, Literal
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from rules.chronicle.leaders import leaders_by_epoch
-from rules.chronicle.request_logs import LoggedRequests, Why, log_of
+from rules.chronicle.request_logs import LoggedRequests, Unheard, Why, log_of
 from rules.history.moments import ROLE_KINDS, Moment
 from rules.history.statements import Fetched, RoleTaken
 from rules.replay.leads.by_clock_and_epoch import Served, Statements
 
 NO_EPOCH: Final = -1
-Unseen = Why | Literal["unplaced", "a session"]
-_OF_ANOTHER_TIME: Final[frozenset[Unseen]] = frozenset(("not here", "begins later", "a pause"))
-_AT_FIRST: Final[frozenset[Unseen]] = frozenset(("begins later", "unplaced", "a session"))
+OF_ANOTHER_TIME: Final[tuple[Why, ...]] = ("not here", "begins later", "silent")
+_AT_FIRST: Final[tuple[Why, ...]] = ("begins later", "unplaced", "a session")
 
 
 class ServedLead(Struct, frozen=True, kw_only=True):
@@ -44,7 +43,7 @@ class ServedLead(Struct, frozen=True, kw_only=True):
     """When its leader told of its next role, or of another beginning of its process."""
     untold: range = range(0)
     """Epochs before it of which nobody tells who led them: what was answered then is unknown."""
-    unheard: frozenset[Unseen] = frozenset()
+    unheard: Mapping[Why, Unheard]
     """Why answers of its leader, while it led, may not be among the rows."""
     roles_told: bool = False
     """Whether its leader's own log tells of any role, be it of other epochs."""
@@ -54,7 +53,7 @@ class ServedLead(Struct, frozen=True, kw_only=True):
     @property
     def begun_unseen(self) -> bool:
         """Whether its request log begins later than the lead, or may: what was asked before that is unknown."""
-        return not _AT_FIRST.isdisjoint(self.unheard)
+        return any(why in self.unheard for why in _AT_FIRST)
 
     @property
     def unplaced(self) -> bool:
@@ -69,12 +68,12 @@ class ServedLead(Struct, frozen=True, kw_only=True):
     @property
     def ends_unseen(self) -> bool:
         """Whether its leader gave answers at its end, or after the last row, that its log does not tell."""
-        return "ends" in self.unheard
+        return "ends early" in self.unheard
 
     @property
     def logged(self) -> bool:
         """Whether its leader's request log is here of that time, whatever it tells of."""
-        return _OF_ANOTHER_TIME.isdisjoint(self.unheard)
+        return not any(why in self.unheard for why in OF_ANOTHER_TIME)
 
     @property
     def answers(self) -> bool:
@@ -143,6 +142,7 @@ def _lead(leader: int, epochs: tuple[int, ...], statements: Statements) -> Serve
     rows = tuple(m for m in placed if not unsure or m.epoch in epochs)
     ended = _ended(story.following(epochs[-1]))
     log = log_of(statements.request_logs, leader)
+    unheard = *_unheard(log, (opening, start), rows, ended), *_unknown(leader, rows, given)
     return ServedLead(
         leader=leader,
         epochs=epochs,
@@ -154,7 +154,7 @@ def _lead(leader: int, epochs: tuple[int, ...], statements: Statements) -> Serve
         end_offset=end,
         end_because=end_why,
         ended=ended,
-        unheard=frozenset((*_unheard(log, (opening, start), rows, ended), *_unknown(rows, given))),
+        unheard={each.why: each for each in unheard},
         follower_ends=_follower_ends(epochs, statements),
     )
 
@@ -171,19 +171,17 @@ def _first_served(leader: int, answered: Sequence[tuple[int, Served]]) -> int | 
 
 def _unheard(
     log: LoggedRequests, began: tuple[RoleTaken | None, int | None], rows: Sequence[Served], ended: int | None
-) -> Iterator[Unseen]:
+) -> Iterator[Unheard]:
     """Why answers of a lead may not be in its leader's log of requests, as that log and its rows tell."""
     opened = None if began[0] is None else began[0].time
-    if not log.here:
-        yield "not here"
-    if log.begins_after(opened) or _written_before(log, opened, began[1], rows):
-        yield "begins later"
-    if log.holed_before(rows):
-        yield "a hole"
-    if log.ends_before(ended):
-        yield "ends"
-    if log.silent(opened, ended):
-        yield "a pause"
+    for each in log.unheard(opened, ended):
+        # For a while nobody may have asked; a log without any line of the whole time tells nothing of it.
+        if each.why in ("a pause", "ends", "ends early") and (each.since, each.until) == (opened, ended):
+            yield replace(each, why="silent")
+        if each.why not in ("a pause", "ends", "a hole") or (each.why == "a hole" and log.holed_before(rows)):
+            yield each
+    if _written_before(log, opened, began[1], rows):
+        yield Unheard(broker=log.broker, why="begins later", since=opened, until=log.begun)
 
 
 def _written_before(log: LoggedRequests, opened: int | None, start: int | None, rows: Sequence[Served]) -> bool:
@@ -195,12 +193,12 @@ def _written_before(log: LoggedRequests, opened: int | None, start: int | None, 
     return first is not None and first.offset is not None and first.offset > start
 
 
-def _unknown(rows: Sequence[Served], given: Sequence[Served]) -> Iterator[Unseen]:
+def _unknown(leader: int, rows: Sequence[Served], given: Sequence[Served]) -> Iterator[Unheard]:
     """Why answers that are told may be of another lead, or of another offset, than its rows say."""
     if _answers(rows) < _answers(given):
-        yield "unplaced"
+        yield Unheard(broker=leader, why="unplaced")
     if any(map(_position_unknown, rows)):
-        yield "a session"
+        yield Unheard(broker=leader, why="a session")
 
 
 def _position_unknown(row: Served) -> bool:
