@@ -121,7 +121,8 @@ def _acks(evidence: PartitionEvidence, losses: Sequence[Loss]) -> Safeguard:
     given = Counter[int]()
     for m in answers:
         given[m.acks or 0] += m.count
-    least = "at least " if evidence.gaps or any(m.left_out for m in answers) else ""
+    some = any(log.gaps for log in evidence.request_logs.values()) or any(m.left_out for m in answers)
+    least = "at least " if some else ""
     lost = [m for m in answers if m.acks != FOR_ALL and succeeded(m) and any(_cost(m, loss) for loss in losses)]
     first = min(lost or answers, key=lambda m: (m.time or 0, m.span.source, m.span.start), default=None)
     shown = [f"{'all' if acks == FOR_ALL else acks}: {least}{counted(given[acks], 'answer')}" for acks in sorted(given)]

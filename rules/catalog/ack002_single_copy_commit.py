@@ -91,8 +91,8 @@ def _acknowledges(row: LeaderRow, course: Course) -> bool:
 def _undecided(course: Course) -> Undecided:
     leader, epochs = course.lead.leader, ", ".join(map(str, course.lead.epochs))
     reason = f"broker {leader} may have been alone in sync when it acknowledged records in epoch {epochs}"
-    missing = f"{would_tell(Silence(broker=leader, log='isr'))}, or its request log with all fetches of that time"
-    return Undecided(reason=reason, missing=missing, blocking=False)
+    asked = Silence(broker=leader, log="isr"), Silence(broker=leader, log="requests in full", window="of that time")
+    return Undecided(reason=reason, missing=would_tell(*asked), blocking=False)
 
 
 def _may_acknowledge(evidence: PartitionEvidence, course: Course) -> bool:
@@ -105,7 +105,7 @@ def _may_acknowledge(evidence: PartitionEvidence, course: Course) -> bool:
 def _unplaced(course: Course) -> Undecided:
     leader, epochs = course.lead.leader, ", ".join(map(str, course.lead.epochs))
     reason = f"the answers of broker {leader} to producers may be of epoch {epochs} or of another one"
-    return Undecided(reason=reason, missing=would_tell(Silence(broker=leader, log="roles")), blocking=False)
+    return Undecided(reason=reason, missing=would_tell(course.lead.unheard["unplaced"].silence), blocking=False)
 
 
 def _violation(

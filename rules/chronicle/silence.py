@@ -6,17 +6,17 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-Log = Literal["roles", "isr", "server", "state-change", "requests", "server and requests", "disk"]
+Log = Literal["roles", "isr", "server", "state-change", "requests", "requests in full", "server and requests", "disk"]
 _CALLED: Final[dict[Log, str]] = {
     "roles": "state-change.log (up to 2.5 server.log)",
     "isr": "server.log",
     "server": "server.log",
     "state-change": "state-change.log",
     "requests": "request log",
+    "requests in full": "request log (level DEBUG)",
     "server and requests": "server.log and request log",
     "disk": "disk",
 }
-Window = Literal["", "whole", "whole to its last line", "of that time"]
 
 
 class Silence(Struct, frozen=True, kw_only=True):
@@ -25,7 +25,8 @@ class Silence(Struct, frozen=True, kw_only=True):
     broker: int | None
     """Null where nobody tells who it was."""
     log: Log
-    window: Window = ""
+    window: str = ""
+    """Which part of it, in words: the whole, to its last line, of a time; none where the epoch below says all."""
     since_epoch: int | None = None
     """From which leader epoch on it is asked for; null where the window says all."""
     perhaps: str = ""

@@ -8,10 +8,10 @@ from functools import cached_property, partial
 from typing import Literal
 
 from rules.chronicle.chronicle import NOTHING_TOLD, Chronicle
+from rules.chronicle.request_logs import LoggedRequests, RequestLogs, log_of
 from rules.evidence.clocks_told import clocks_told
 from rules.facts.surviving_copies import NOTHING_READ, Aftermath
 from rules.history.falling_times import Falls
-from rules.history.gaps import TraceGap
 from rules.history.moments import Committed, Moment
 from rules.history.statements import RoleTaken
 from rules.history.turns import last_assignment, reopenings
@@ -76,8 +76,7 @@ class PartitionEvidence:
     brokers_in_dump: int = 1  # that hold logs: with one no other replica could have been seen
     thresholds: Thresholds = DEFAULTS  # of rules, as whoever audits chose them
     settings: Settings = NO_SETTINGS  # of the whole cluster; `setting` asks for this partition's
-    gaps: tuple[TraceGap, ...] = ()  # of the brokers' logs of requests
-    requests_until: Mapping[int, int] = field(default_factory=dict)  # of each broker the last request that is logged
+    request_logs: RequestLogs = field(default_factory=dict)  # `request_log` asks for a broker's
     falls: Falls = field(default_factory=dict)  # of times in brokers' logs
     steady: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)  # when lines follow closely
     chronicle: Chronicle = NOTHING_TOLD  # what logs, traces and metadata say of it, and what is asked of that
@@ -98,6 +97,10 @@ class PartitionEvidence:
     def moments(self) -> tuple[Moment, ...]:
         """What logs, traces and metadata say of the partition, each statement in the term in which it was learnt."""
         return self.chronicle.moments
+
+    def request_log(self, broker: int) -> LoggedRequests:
+        """What is here of a broker's log of requests, and when it does not speak."""
+        return log_of(self.request_logs, broker)
 
     @cached_property
     def current(self) -> tuple[Replica, ...]:
@@ -189,7 +192,7 @@ class PartitionEvidence:
         """What every replica must have held over time; the metadata log has no leader whom this describes."""
         binaries = {version.broker: version.binary for version in self.versions}
         moments = () if self.topic == METADATA_TOPIC or self.epochs_used_twice else self.moments
-        known = self._certain_setting, self.gaps, self.clocks
+        known = self._certain_setting, self.request_logs, self.clocks
         return replay(moments, self.current, binaries, *known, over_time=partial(self.settings.over_time, self.topic))
 
     @cached_property
@@ -200,7 +203,7 @@ class PartitionEvidence:
     @cached_property
     def unwritten(self) -> Reconstruction:
         """The epochs that their record format did not carry, from who led when and from where logs ended."""
-        known = self.chronicle, self.current, (self.versions, self.settings), self.gaps
+        known = self.chronicle, self.current, (self.versions, self.settings), self.request_logs
         return Reconstruction(*known, (self.differences, self.uncompared), ordered=not self.epochs_used_twice)
 
     @cached_property

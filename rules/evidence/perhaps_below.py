@@ -35,13 +35,11 @@ def unknown_openings(evidence: PartitionEvidence) -> Iterator[PerhapsBelow]:
     for lost in evidence.opened_below:
         if lost.checkpointed and known_to_none(lost, evidence.current):
             term = lost.committed.term
-            who = "its leader" if lost.leader is None else f"broker {lost.leader}"
-            former = evidence.chronicle.leaders.get(term)
-            led = "who led" if former is None else f"broker {former}, which led"
+            former = Silence(broker=evidence.chronicle.leaders.get(term), log="requests", window=f"of epoch {term}")
             yield PerhapsBelow(
                 lost=lost,
                 records=f"of epoch {term}. No log here knows epoch {lost.epoch}",
-                would_tell=f"{who}'s disk, or the request log of {led} epoch {term}",
+                would_tell=would_tell(Silence(broker=lost.leader, log="disk"), former),
                 shown_by="the high watermark on disk",
             )
 

@@ -40,8 +40,8 @@ Falls = Mapping[str, Sequence[TimesFall]]
 
 def dated_lines(moment: Moment) -> bool:
     """Whether it stands where its broker wrote it, with the time at which it did."""
-    in_log = moment.clock.startswith(BROKERS) and moment.kind != "trace-begins"
-    return in_log and moment.time is not None and not moment.span.source.endswith(_TABLES)
+    in_log = moment.clock.startswith(BROKERS) and not moment.span.source.endswith(_TABLES)
+    return in_log and moment.time is not None
 
 
 def falls_in(moments: Iterable[Moment]) -> tuple[TimesFall, ...]:

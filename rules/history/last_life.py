@@ -11,8 +11,8 @@ from typing import Final
 
 from rules.history.moments import ROLE_KINDS, Moment, held_up_to, in_sync, ordered
 
-TIMELESS: Final = ("trace-begins", "described")
-"""What is told of a log as a whole, or without a time of its own."""
+TIMELESS: Final = ("described",)
+"""What is told without a time of its own."""
 TELLING: Final = (*ROLE_KINDS, "leadership", "log-deleted")
 
 

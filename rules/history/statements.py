@@ -202,10 +202,7 @@ class LogEvent(Witnessed, frozen=True, kw_only=True):
 class Notice(Witnessed, frozen=True, kw_only=True):
     """What happened without any value of the log."""
 
-    kind: Literal[
-        "marked-as-failed",
-        "trace-begins",  # the first line of a request log, whatever it is about
-    ]
+    kind: Literal["marked-as-failed"]
 
 
 Moment = RoleTaken | PartitionState | Fetched | Produced | Inquiry | LogCut | LogEvent | Notice

@@ -13,9 +13,14 @@ from typing import Final
 
 from rules.history.falling_times import dated_lines
 from rules.history.moments import Moment
+from rules.history.repetitions import standing_for
 
 CLOSE_MS: Final = 500
 """How long a broker that is asked writes nothing at most: fetches wait no longer, as they come."""
+QUIET_MS: Final = 60_000
+"""Where a log of requests says nothing for so long, lines may be missing."""
+ASKING_MS: Final = 500
+"""How long a fetch that finds nothing waits by default, whoever asks."""
 _MOST: Final = 1 << 12
 """Stretches of one file that are told, the longest ones: where fewer are told, more may have been set."""
 Times = tuple[int, int]
@@ -62,11 +67,29 @@ def by_clock(steady: Iterable[Steady]) -> Mapping[str, Sequence[Times]]:
     return {clock: joined(times) for clock, times in sorted(found.items())}
 
 
-def joined(times: Iterable[Times]) -> list[Times]:
+def goes_on_until(answer: Moment, quiet: int) -> int | None:
+    """The last of equal answers to one asker, which are told once; too few of them for all that time hide a silence."""
+    if answer.time is None or answer.last_time is None:
+        return answer.time
+    filled = answer.last_time - answer.time - quiet <= (standing_for(answer) - 1) * ASKING_MS
+    return answer.last_time if filled else answer.time
+
+
+def spoken_in(moments: Iterable[Moment]) -> Iterator[Times]:
+    """From when to when each statement of a log shows that the log goes on."""
+    for moment in moments:
+        reached = goes_on_until(moment, QUIET_MS)
+        if moment.time is not None and reached is not None:
+            yield moment.time, reached
+        if moment.last_time is not None:
+            yield moment.last_time, moment.last_time
+
+
+def joined(times: Iterable[Times], apart: int = CLOSE_MS) -> list[Times]:
     """Stretches in order of time, those that lie close to each other as one."""
     found: list[Times] = []
     for first, last in sorted(times):
-        if found and first - found[-1][1] <= CLOSE_MS:
+        if found and first - found[-1][1] <= apart:
             found[-1] = found[-1][0], max(last, found[-1][1])
         else:
             found.append((first, last))

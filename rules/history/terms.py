@@ -93,7 +93,11 @@ def _before_orders(in_order: Sequence[Moment], first: Mapping[str, int]) -> Mapp
 
 
 def _split_at_roles(moments: Sequence[Moment]) -> Iterator[Moment]:
-    """A run of equal fetches that name no epoch, and go on after their leader took another role, is two statements."""
+    """A run of equal fetches that name no epoch, and go on after their leader took another role, is two statements.
+
+    One that names its epoch is of that epoch, wherever it begins. Of a role between the two no answer is told any more.
+    A leader of an idle partition would have to lead three times, and requests to bear no epoch, as before 2.1.
+    """
     roles: dict[str, list[int]] = {}
     for moment in moments:
         if gives_role(moment) and moment.time is not None:
@@ -101,13 +105,17 @@ def _split_at_roles(moments: Sequence[Moment]) -> Iterator[Moment]:
     in_order = {clock: sorted(times) for clock, times in roles.items()}
     for moment in moments:
         first, last = moment.time, moment.last_time
-        unnamed = moment.count > 1 and moment.epoch is None and first is not None and last is not None
+        unnamed = moment.count > 1 and not _names_its_epoch(moment) and first is not None and last is not None
         times = in_order.get(moment.clock, ()) if unnamed else ()
         if bisect_right(times, first or 0) < bisect_right(times, last or 0):
             yield first_of(moment)
             yield last_of(moment)
         else:
             yield moment
+
+
+def _names_its_epoch(moment: Moment) -> bool:
+    return moment.epoch is not None and moment.epoch >= 0
 
 
 _OWN_WORD: Final = (*ROLE_KINDS, "high-watermark-loaded")
@@ -195,7 +203,7 @@ class _Later:
 
 def _as_leader(moment: Moment) -> bool:
     """Whether only a leader says this, of the epoch in which it leads, and does not name it."""
-    return moment.kind in _LEADERS_WORD and (moment.epoch is None or moment.epoch < 0)
+    return moment.kind in _LEADERS_WORD and not _names_its_epoch(moment)
 
 
 def _between(epochs: Sequence[int], term: int, until: int | None) -> Sequence[int]:

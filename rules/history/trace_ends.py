@@ -30,6 +30,14 @@ class SessionLeft:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SpokenStretch:
+    """From a line that tells of a partition to a later one, between which the log never says nothing for long."""
+
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TraceEnd:
     """Where a stretch of a broker's request log ends; the last one tells how all sessions of the log stood then."""
 
@@ -38,12 +46,17 @@ class TraceEnd:
     end: int
     begun: int | None
     """When the whole log begins."""
-    time: int | None
-    """When the last line was written that tells of a partition, on the broker's clock."""
     is_last: bool
+    spoken: tuple[SpokenStretch, ...] = ()
+    """When it tells of partitions, on the broker's clock."""
     sessions: tuple[SessionLeft, ...] = ()
     names: int = 0
     """How often a line of the stretch names a partition with a fetch or a produce."""
+
+    @property
+    def time(self) -> int | None:
+        """When the last line was written that tells of a partition."""
+        return max((each.last for each in self.spoken), default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,14 +92,6 @@ def ended_early(
         yield TraceGap(
             broker=each.leader, source=end.source, start=end.end, end=end.end, since=log.time, told_by=each.span
         )
-
-
-def requests_until(ends: Iterable[TraceEnd]) -> dict[int, int]:
-    """When each broker answered the last request that its log tells; 0 where its log is here and tells of none."""
-    found: dict[int, int] = {}
-    for end in ends:
-        found[end.broker] = max(end.time or 0, found.get(end.broker, 0))
-    return found
 
 
 def busy_logs(ends: Iterable[TraceEnd]) -> frozenset[int]:

@@ -195,7 +195,7 @@ def _of_silent_leaders(evidence: PartitionEvidence, *, by_one: bool) -> Iterator
     for broker, offset in sorted(_silent_leaders(evidence).items()):
         beyond = "" if offset is None else f" from offset {offset} on"
         # Where its log of requests is not here at all, the scope of the verdict says so; one without any was cut.
-        cut = requests and broker in evidence.requests_until
+        cut = requests and evidence.request_log(broker).here
         yield Unsettled(
             broker=broker,
             words=f"broker {broker} may have acknowledged records{beyond} before it lost leadership",

@@ -7,10 +7,8 @@ from typing import Final
 from rules.chronicle.extents import NO_OFFSETS, Extents
 from rules.evidence import PartitionEvidence
 from rules.evidence.asked_once import asked_once
-from rules.history.gaps import ends_unseen
 from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING, succeeded
 from rules.history.statements import LogEvent, RoleTaken
-from rules.replay.leads.served_leads import FIRST_FETCH_MS
 from rules.settings import STOPPED
 
 REQUESTS: Final = ("fetched", "consumed", "produced")
@@ -31,7 +29,7 @@ class Answering:
 
     def __init__(self, evidence: PartitionEvidence, leader: int, epoch: int) -> None:
         self._evidence, self._leader, self._epoch = evidence, leader, epoch
-        self._own = evidence.chronicle.told_by(leader)
+        self._own, self._log = evidence.chronicle.told_by(leader), evidence.request_log(leader)
         self._opened = next((m.time for m in self._own if m.kind == "leader-starts" and m.epoch == epoch), None)
         self._following = self._next(self._opened)
 
@@ -49,7 +47,7 @@ class Answering:
         last, following = _last_requests(self._evidence), self._following
         if not last or following is None or following.time is None:
             return bool(last)
-        return max(self._evidence.requests_until.get(self._leader, 0), last.get(self._leader, 0)) <= following.time
+        return max(self._log.until, last.get(self._leader, 0)) <= following.time
 
     @property
     def saw_its_last(self) -> bool:
@@ -58,10 +56,10 @@ class Answering:
         What a broker answers before it is killed may not have reached its log of requests. That it went on shows in its
         own log alone (server.log), which would tell of a restart: a role is taken after one too.
         """
-        following, gaps = self._following, self._evidence.gaps
+        following = self._following
         if self._opened is None or not self._any:
             return False
-        if ends_unseen(gaps, self._leader, None if following is None else following.time):
+        if self._log.ends_before(None if following is None else following.time):
             return False
         if following is None or following.kind in ROLE_KINDS:
             return following is not None and any(m.kind in (*STARTING, *DISTURBED) for m in self._own)
@@ -75,11 +73,10 @@ class Answering:
 
     def requests_missing(self, start: int) -> bool:
         """Whether answers to producers are logged, and the log of what it answered is not here or not whole."""
-        gaps = [gap for gap in self._evidence.gaps if gap.broker == self._leader]
-        if any(gap.told_by is not None for gap in gaps):
+        if self._log.ends_before(None):
             return True
         logged = any(m.kind == "produced" for m in self._evidence.moments)
-        return logged and (bool(gaps) or self.begins_behind(start) or not self._any)
+        return logged and (bool(self._log.gaps) or self.begins_behind(start) or not self._any)
 
     def left_one_out(self, start: int, end: int) -> bool:
         """Whether its log has answers for what was written after some records, and none for these nor a cause.
@@ -97,9 +94,8 @@ class Answering:
 
     def begins_behind(self, start: int) -> bool:
         """Whether its request log begins after the epoch did, and perhaps after a record of it was written."""
-        begun = min((m.time for m in self._own if m.kind == "trace-begins" and m.time is not None), default=None)
         opening = next((m for m in self._own if m.kind == "leader-starts" and m.epoch == self._epoch), None)
-        if begun is None or opening is None or opening.time is None or begun - opening.time <= FIRST_FETCH_MS:
+        if opening is None or opening.time is None or not self._log.begins_after(opening.time):
             return False
         own = (m for m in self._own if m.kind == "produced" and m.term == self._epoch)
         return min((m.offset for m in own if m.offset is not None), default=start + 1) > max(start, opening.offset or 0)
@@ -113,8 +109,8 @@ def _answered(evidence: PartitionEvidence) -> dict[int, int]:
         if succeeded(m) and m.term is not None:
             last[m.term] = max(m.offset or 0, last.get(m.term, 0))
     # Of an epoch whose last answers may not be here nothing tells that a producer had to send its records again.
-    leaders, gaps = evidence.chronicle.leaders, {gap.broker for gap in evidence.gaps}
-    traced = (epoch for epoch in last if epoch in leaders and leaders[epoch] not in gaps)
+    leaders = evidence.chronicle.leaders
+    traced = (epoch for epoch in last if epoch in leaders and not evidence.request_log(leaders[epoch]).gaps)
     whole = (epoch for epoch in traced if not Answering(evidence, leaders[epoch], epoch).end_unseen)
     return {epoch: evidence.batch_end(last[epoch], epoch) for epoch in whole}
 

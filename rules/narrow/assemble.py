@@ -91,8 +91,7 @@ def assemble(
         level=surroundings.level,
         versions=surroundings.versions,
         settings=surroundings.settings,
-        gaps=surroundings.gaps,
-        requests_until=surroundings.requests_until,
+        request_logs=surroundings.request_logs,
         falls=surroundings.falls,
         steady=surroundings.steady,
         told_ids=ids,
@@ -117,13 +116,11 @@ def assemble(
 
 def _moments(facts: Sequence[Fact], surroundings: Surroundings) -> list[Moment]:
     """What was told, with what is repeated across the cuts of a trace told once, and busy traces thinned."""
-    every = once(moment for fact in facts for moment in fact.moments)
-    begun = {(moment.clock, moment.span.source): moment for moment in every if moment.kind == "trace-begins"}
-    moments = [moment for moment in every if moment.kind != "trace-begins"]
+    moments = once(moment for fact in facts for moment in fact.moments)
     files = FileOrder((moment.span.source, moment.time) for moment in moments)
     moments.sort(key=lambda moment: (moment.clock, files.place(moment.span.source), moment.span.start))
     kept = rejoined(told_once(moments), surroundings.busy)
-    return [*begun.values(), *going_on(kept, surroundings.falls, surroundings.apart)]
+    return [*going_on(kept, surroundings.falls, surroundings.apart)]
 
 
 def _ids_given(moments: Iterable[Moment]) -> Iterable[str]:

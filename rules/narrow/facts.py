@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct, field
 
 from parsers.provenance import FileKind, ReplicaState, Span
+from rules.chronicle.request_logs import RequestLogs
 from rules.evidence import (
     NO_EPOCH_FILE,
     BrokerVersion,
@@ -126,9 +127,7 @@ class Surroundings(Struct, frozen=True, kw_only=True):
     level: Level = "full"
     versions: tuple[BrokerVersion, ...] = ()
     settings: Settings = NO_SETTINGS
-    gaps: tuple[TraceGap, ...] = ()
-    requests_until: Mapping[int, int] = field(default_factory=dict)
-    """When each broker answered the last request that its log tells, of whatever partition."""
+    request_logs: RequestLogs = field(default_factory=dict)
     falls: Falls = field(default_factory=dict)
     steady: Mapping[str, Sequence[Times]] = field(default_factory=dict)
     apart: frozenset[str] = frozenset()

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from rules.chronicle.request_logs import NONE_HERE, RequestLogs
 from rules.history.clocks import Clocks, clocks_of, translated
-from rules.history.gaps import TraceGap
 from rules.history.moments import ROLE_KINDS, Moment
 from rules.history.statements import Fetched, LogEvent, RoleTaken
 from rules.protocol.versions import parse_kafka_version
@@ -34,7 +34,6 @@ from rules.replay.leads.own_words import CUTS, OwnWords
 from rules.replay.leads.rank import Lookup, Rank, assigned_to, nothing_told, once_assigned, rank_of, release_at
 from rules.replay.leads.restarts import untelling, with_restarts
 from rules.replay.leads.served_leads import ServedLead, served_leads
-from rules.replay.leads.untold_lines import with_gaps
 from rules.replay.missing import Missing, missing
 from rules.replay.told_watermarks import ToldWatermark
 from rules.replicas.replica import Replica
@@ -67,17 +66,16 @@ def replay(
     replicas: Sequence[Replica],
     binaries: Mapping[int, str | None],
     settings: Lookup = nothing_told,
-    gaps: Sequence[TraceGap] = (),
+    request_logs: RequestLogs = NONE_HERE,
     clocks: Clocks | None = None,
     *,
     over_time: OverTime = nothing_over_time,
 ) -> Replay:
     """Recompute log ends and high watermarks from the statements, in the order of leader epochs."""
-    statements = Statements(with_restarts(moments, untelling(binaries)), replicas)
+    statements = Statements(with_restarts(moments, untelling(binaries)), replicas, request_logs)
     known = clocks_of(statements.moments) if clocks is None else clocks
-    found = [with_gaps(lead, statements, gaps) for lead in served_leads(statements)]
     story = _Story(statements, binaries, settings, over_time, known)
-    courses = tuple(story.follow(lead) for lead in found)
+    courses = tuple(story.follow(lead) for lead in served_leads(statements))
     return Replay(
         clocks=known,
         courses=courses,

@@ -7,9 +7,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from rules.history.moments import Moment
-from rules.history.repetitions import standing_for
 from rules.history.statements import Fetched
+from rules.history.steady import QUIET_MS, goes_on_until
 from rules.replay.course import Course
 from rules.replay.leading.leader_walk import LeaderRow
 from rules.replay.leading.tracks import RemoteEndBounds
@@ -27,14 +26,8 @@ class Lag(Struct, frozen=True, kw_only=True):
     """For how long the leader's log goes on without a silence: a process that stands still drops nobody."""
 
 
-QUIET_MS: Final = 60_000
-"""Where a leader's log says nothing of the partition for so long, lines may be missing."""
-
-
 SILENT_MS: Final = 5000
 """A leader that says nothing for so long may have stood still; followers ask every half second."""
-ASKING_MS: Final = 500
-"""How long a fetch that finds nothing waits by default, whoever asks."""
 
 
 class _Awake:
@@ -48,14 +41,8 @@ class _Awake:
         """Take in an answer; returns for how long the log has gone on."""
         if self.until is None or time - self.until > SILENT_MS:
             self.since = time
-        self.until = _latest(self.until, time if row.last else _without_a_silence(row.moment, time))
+        self.until = _latest(self.until, time if row.last else goes_on_until(row.moment, SILENT_MS))
         return time - (self.since or 0)
-
-
-def _without_a_silence(answer: Moment, time: int) -> int:
-    """The last of equal answers to one asker, which are told once; too few of them for all that time hide a silence."""
-    last = time if answer.last_time is None else answer.last_time
-    return last if last - time - SILENT_MS <= (standing_for(answer) - 1) * ASKING_MS else time
 
 
 class _Watch:

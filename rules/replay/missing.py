@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from rules.chronicle.request_logs import Why
 from rules.replay.leading.leader_walk import LeaderRow
 from rules.replay.leads.in_sync import IsrHistory
-from rules.replay.leads.served_leads import ServedLead
+from rules.replay.leads.served_leads import OF_ANOTHER_TIME, ServedLead
 
+_LEFT_OPEN: Final[Mapping[Why, str]] = {
+    "a hole": "how far followers had asked: the high watermark's upper bound",
+    "ends early": "what was written, acknowledged and fetched last",
+}
 NAMED: Final = 5
 """Epochs that are named one by one."""
 
@@ -56,16 +62,12 @@ def missing(lead: ServedLead, isr: IsrHistory, rows: Sequence[LeaderRow]) -> Ite
         yield _no_opening(lead)
     # A leader whose ISR is nobody else may well have served no follower.
     alone = bool(isr.statements) and all(s.isr == {lead.leader} for s in isr.statements)
-    never_led = lead.opening is None and lead.roles_told and lead.traced and not lead.answers
+    never_led = lead.opening is None and lead.roles_told and "not here" not in lead.unheard and not lead.answers
     if not alone and not any(row.moment.kind == "fetched" for row in rows):
         if not never_led:
             yield _no_fetch(lead)
-    elif lead.holed:
-        kind = f"broker {lead.leader}'s whole request log, of which some lines cannot be read here"
-        yield _lacking(lead, kind, kind, "how far followers had asked: the high watermark's upper bound")
-    elif lead.ends_unseen:
-        kind = f"broker {lead.leader}'s request log up to its last answers, which are not here"
-        yield _lacking(lead, kind, kind, "what was written, acknowledged and fetched last")
+    elif (gap := lead.unheard.get("a hole") or lead.unheard.get("ends early")) is not None:
+        yield _lacking(lead, gap.silence.words, gap.silence.words, _LEFT_OPEN[gap.why])
     elif any(row.moment.doubtful for row in rows):
         kind = f"the beginnings of fetch sessions with broker {lead.leader}"
         yield _lacking(lead, kind, kind, "the offsets of partitions that requests do not name")
@@ -94,11 +96,9 @@ def _no_opening(lead: ServedLead) -> Missing:
 
 def _no_fetch(lead: ServedLead) -> Missing:
     """A log that is there and tells of no fetch is not the same as no log."""
-    when = _named(lead.epochs)
-    kind, why = f"broker {lead.leader}'s request log (level DEBUG)", ""
-    if lead.logged:
-        kind, why = f"fetches from broker {lead.leader}", ", of which its request log here tells nothing"
-    elif lead.traced:
-        why = " with the fetches of that time"
-    evidence = f"{kind} in {when}{why}"
-    return _lacking(lead, f"{kind}{why or ' of that time'}", evidence, "every high watermark of the term")
+    when, leaves_open = f"in {_named(lead.epochs)}", "every high watermark of the term"
+    gap = next((lead.unheard[why] for why in OF_ANOTHER_TIME if why in lead.unheard), None)
+    if gap is not None:
+        return _lacking(lead, gap.silence.words, replace(gap.silence, window=when).words, leaves_open)
+    kind, why = f"fetches from broker {lead.leader}", ", of which its request log here tells nothing"
+    return _lacking(lead, f"{kind}{why}", f"{kind} {when}{why}", leaves_open)

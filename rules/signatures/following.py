@@ -85,7 +85,8 @@ def _dropped(m: Moment) -> set[int]:
 
 
 def _never_began_to_fetch(evidence: PartitionEvidence) -> Iterator[Hit]:
-    whole = {m.witness for m in evidence.moments if m.kind == "fetched"} - {gap.broker for gap in evidence.gaps}
+    holed = {broker for broker, log in evidence.request_logs.items() if log.gaps}
+    whole = {m.witness for m in evidence.moments if m.kind == "fetched"} - holed
     said = _said_in_each_role(evidence)
     for order, following in _orders_without_restart(evidence):
         if order.leader not in whole:

@@ -128,7 +128,6 @@ def read_sketch(text: str) -> Sketch:
         else:
             message = f"expected 'broker ID CELLS', 'topic T', 'live', 'kafka ID V' or 'set NAME V', found {line!r}"
             raise SketchError(message)
-    moments += timed.moments
     evidence = PartitionEvidence(
         cluster_id=None,
         topic=topic,

@@ -20,11 +20,14 @@ from dataclasses import replace
 from typing import Final
 
 from parsers.provenance import Span
+from rules.chronicle.request_logs import request_logs
 from rules.event_lines import Words, number, verb_and_rest, words_of
 from rules.evidence import PartitionEvidence
 from rules.history.gaps import TraceGap
 from rules.history.moments import Moment
-from rules.history.statements import Notice
+from rules.history.statements import Answered
+from rules.history.steady import QUIET_MS, joined, spoken_in
+from rules.history.trace_ends import SpokenStretch, TraceEnd
 from rules.settings import Setting
 from rules.sketch.drawn_log import SketchError
 from rules.sketch.statement_lines import EVENTS
@@ -48,7 +51,8 @@ class TimedLines:
 
     def __init__(self) -> None:
         self._settings: list[Setting] = []
-        self._begins: list[Notice] = []
+        self._begun: dict[int, int | None] = {}
+        """Of each broker with such a line when its request log begins; null where it tells of all from the first on."""
         self._gaps: list[TraceGap] = []
         self._untold: list[tuple[str, int, int]] = []
         """Whose clock shows no lines, from when and until when."""
@@ -84,8 +88,9 @@ class TimedLines:
         if until is not None and until <= time:
             message = f"expected a later time behind 'until', found {line!r}"
             raise SketchError(message)
+        self._begun.setdefault(broker, None)
         if words["whole"] == "begins":
-            self._begins.append(Notice(kind="trace-begins", clock=clock, time=time, witness=broker, span=span))
+            self._begun[broker] = time
             self._untold.append((clock, -_UNTOLD, time))
             return
         self._untold.append((clock, time, _UNTOLD if until is None else until))
@@ -93,11 +98,6 @@ class TimedLines:
             self._gaps.append(TraceGap(broker=broker, source=EVENTS, start=time, end=time, since=time, told_by=span))
         elif words["silence"] == "lacks":
             self._gaps.append(TraceGap(broker=broker, source=EVENTS, start=time, end=until or time))
-
-    @property
-    def moments(self) -> Sequence[Moment]:
-        """The statements among them."""
-        return self._begins
 
     def settings(self, topic: str) -> Iterator[Setting]:
         """The settings of the topic, as they were told over time."""
@@ -108,7 +108,22 @@ class TimedLines:
         times = [time for moment in moments for time in (moment.time, moment.last_time) if time is not None]
         drawn = (min(times), max(times)) if times else None
         steady = {m.clock: list(self._times(m.clock, *drawn)) for m in moments} if drawn else {}
-        return replace(evidence, gaps=tuple(self._gaps), steady=steady)
+        logs = request_logs(self._ends(moments, drawn[0]), self._gaps) if drawn else {}
+        return replace(evidence, request_logs=logs, steady=steady)
+
+    def _ends(self, moments: Sequence[Moment], first: int) -> Iterator[TraceEnd]:
+        """Where each log ends of which a line speaks: with the last answer that is drawn."""
+        for broker, begun in self._begun.items():
+            answers = [m for m in moments if m.clock == f"broker {broker}" and isinstance(m, Answered)]
+            spoken = joined(spoken_in(answers), QUIET_MS)
+            yield TraceEnd(
+                broker=broker,
+                source=EVENTS,
+                end=max((m.span.end for m in answers), default=0),
+                begun=first if begun is None else begun,
+                is_last=True,
+                spoken=tuple(SpokenStretch(first=since, last=until) for since, until in spoken),
+            )
 
     def _times(self, clock: str, first: int, last: int) -> Iterator[tuple[int, int]]:
         """The stretches of a drawing in which a clock was not set."""

@@ -115,8 +115,7 @@ def walk(evidence: PartitionEvidence) -> Walk:
     offsets = {clock.clock: clock for clock in replayed.clocks.offsets}
     brokers = sorted({r.broker for r in evidence.current} | {b for c in replayed.courses for b in _seen(c.rows)})
     table = _Table(evidence, brokers)
-    moments = (moment for moment in evidence.moments if moment.kind != "trace-begins")
-    placed = in_order(tuple(moments), lambda moment: on_reference(moment, offsets))
+    placed = in_order(evidence.moments, lambda moment: on_reference(moment, offsets))
     return Walk(
         brokers=tuple(brokers),
         clocks=tuple(offsets.values()),

@@ -180,5 +180,4 @@ def _said(m: Moment) -> str:  # noqa: PLR0911 - one line for each class of state
         case LogEvent():
             return _LOGS[m.kind](m)
         case Notice():
-            failed = f"{_who(m.broker)}'s fetcher marks the partition as failed"
-            return failed if m.kind == "marked-as-failed" else f"trace begins: {_who(m.broker)}"
+            return f"{_who(m.broker)}'s fetcher marks the partition as failed"

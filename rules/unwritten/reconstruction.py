@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from rules.chronicle.chronicle import Chronicle
-from rules.history.gaps import TraceGap
+from rules.chronicle.request_logs import RequestLogs
 from rules.history.moments import Moment
 from rules.history.statements import LogCut
 from rules.protocol.versions import parse_kafka_version
@@ -70,7 +70,7 @@ class Reconstruction:
     replicas: tuple[Replica, ...]
     ran: tuple[tuple[BrokerVersion, ...], Settings]
     """What each broker ran last, and what is told of its releases before."""
-    gaps: tuple[TraceGap, ...]
+    request_logs: RequestLogs
     compared: tuple[tuple[Difference, ...], tuple[Uncompared, ...]]
     """Where replicas hold different records, and where that could not be told."""
     ordered: bool = True
@@ -123,7 +123,7 @@ class Reconstruction:
 
     @cached_property
     def _fold(self) -> WrittenLogs:
-        known = self._turns, self.chronicle.leaders, self._silent, Traces(self.chronicle, self.gaps)
+        known = self._turns, self.chronicle.leaders, self._silent, Traces(self.chronicle, self.request_logs)
         without: frozenset[tuple[int, int]] = frozenset()
         fold = WrittenLogs(*known, without)
         for _ in range(sum(map(len, self._turns.values()))):

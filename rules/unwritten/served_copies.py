@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeGuard
 
 from rules.chronicle.chronicle import Chronicle
-from rules.history.gaps import TraceGap
+from rules.chronicle.request_logs import RequestLogs, log_of
 from rules.history.moments import Moment, assigned
 from rules.history.statements import Answered
 from rules.unwritten.log_turns import OwnLead
@@ -17,8 +17,8 @@ OFFSET_OUT_OF_RANGE: Final = 1
 class Traces:
     """The answers to followers and producers, leader by leader in the order of its log."""
 
-    def __init__(self, chronicle: Chronicle, gaps: Sequence[TraceGap]) -> None:
-        self._holed = {gap.broker for gap in gaps}
+    def __init__(self, chronicle: Chronicle, request_logs: RequestLogs) -> None:
+        self._request_logs = request_logs
         own = [m for m in chronicle.moments if m.clock == f"broker {m.witness}"]
         self._places = {id(m): place for place, m in enumerate(own)}
         self._ordered = {(m.witness, m.epoch) for m in own if m.kind == "leadership"}
@@ -51,7 +51,7 @@ class Traces:
     def _whole(self, lead: OwnLead) -> bool:
         """Whether the log that holds a lead's orders holds all its answers too."""
         ordered = all((lead.broker, epoch) in self._ordered for epoch in lead.epochs)
-        return ordered and lead.broker not in self._holed
+        return ordered and not log_of(self._request_logs, lead.broker).gaps
 
     def dismissed(self, broker: int, since: int) -> bool:
         """Whether a broker was of the assignment no more at some time after an epoch: no role of its own tells it."""

@@ -153,7 +153,7 @@ def test_what_cannot_be_used_is_refused_once_a_file(damage: Damage, expected: st
 def test_holes_in_a_trace_leave_the_high_side_open_and_are_named(tmp_path: Path) -> None:
     report = audited("unclean_4x", lines_cut, tmp_path)
     missing = {u["missing"] for u in report["coverage"]["undecided"] if u["rule"] == "HW003"}
-    holed = "whole request log, of which some lines cannot be read here"
+    holed = "whole request log: some of its lines cannot be read here"
     leaders = {f"broker {broker}'s {holed}" for broker in (1, 2)}
     assert leaders <= missing
 

@@ -11,8 +11,9 @@ from dumps_at_hand import SAMPLES, told, told_of, violations
 
 from auditor.engines.plan import trace_stretches as plan_traces
 from parsers.provenance import Span
-from rules.history.gaps import TraceGap, ends_unseen
-from rules.history.trace_ends import SessionBroken, SessionLeft, TraceEnd, ended_early
+from rules.chronicle.request_logs import LoggedRequests
+from rules.history.gaps import TraceGap
+from rules.history.trace_ends import SessionBroken, SessionLeft, SpokenStretch, TraceEnd, ended_early
 from tests.lab.effort import fast_if
 from tests.lab.sample_histories import evidence_of, histories
 from tests.mutants.surgery import split
@@ -31,7 +32,7 @@ def cut(sample: str, home: Path, *, kept: float) -> Path:
 
 @pytest.mark.parametrize("case", ["acks_one_lost", "unclean_rejoined", "unclean_4x", "fast_failover_kip101"])
 def test_no_recorded_log_ends_early(case: str) -> None:
-    assert all(evidence.gaps == () for evidence in histories(case).values())
+    assert not any(log.gaps for evidence in histories(case).values() for log in evidence.request_logs.values())
 
 
 @pytest.mark.parametrize("kept", [0.3, 0.6])
@@ -87,7 +88,8 @@ def test_where_a_log_is_cut_into_stretches_makes_no_difference(
 ) -> None:
     dump = cut("unclean_4x", tmp_path / "dump", kept=0.6)
     whole = told(dump)
-    assert [(gap.broker, gap.told_by is not None) for gap in evidence_of(dump)["pay", 0].gaps] == [(2, True)]
+    logs = evidence_of(dump)["pay", 0].request_logs
+    assert [(broker, gap.told_by is not None) for broker, log in logs.items() for gap in log.gaps] == [(2, True)]
     monkeypatch.setattr(plan_traces, "TRACE_BYTES", 9 << 10)
     assert told(dump) == whole
 
@@ -98,7 +100,8 @@ def broken(epoch: int, session: int = 7, time: int = 60_000) -> SessionBroken:
 
 def log(time: int, *sessions: tuple[int, int | None], is_last: bool = True) -> TraceEnd:
     left = tuple(SessionLeft(session=number, next_epoch=following) for number, following in sessions)
-    return TraceEnd(broker=1, source="log", end=99, begun=0, time=time, is_last=is_last, sessions=left)
+    spoken = (SpokenStretch(first=0, last=time),)
+    return TraceEnd(broker=1, source="log", end=99, begun=0, spoken=spoken, is_last=is_last, sessions=left)
 
 
 @pytest.mark.parametrize("answered", [9, 10, 11])
@@ -132,5 +135,4 @@ def test_a_log_whose_stretches_lie_in_disorder_is_not_judged() -> None:
 @pytest.mark.parametrize(("until", "unseen"), [(None, True), (50_001, True), (50_000, False)])
 def test_only_roles_that_went_on_behind_the_last_line_are_open(until: int | None, unseen: bool) -> None:
     gap = TraceGap(broker=1, source="log", start=99, end=99, since=50_000, told_by=SPAN)
-    assert ends_unseen([gap], 1, until) is unseen
-    assert not ends_unseen([gap], 2, until)
+    assert LoggedRequests(broker=1, here=True, gaps=(gap,)).ends_before(until) is unseen

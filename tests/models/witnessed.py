@@ -19,9 +19,9 @@ from auditor.simulation.writing_place import TOPIC, TOPIC_ID
 from parsers.provenance import Origin, Span
 from parsers.request_log import Other, PartitionFetch, partition_fetch
 from parsers.tables.requests import Fetch, Produce
+from rules.chronicle.request_logs import LoggedRequests
 from rules.history.moments import Moment
 from rules.history.repetitions import collapse
-from rules.history.statements import Notice
 from rules.history.terms import in_terms
 from rules.replay import Replay, replay
 from rules.replay.leading.leader_walk import LeaderRow
@@ -30,12 +30,10 @@ from rules.settings import MIN_IN_SYNC, NO_SETTINGS, Setting, Settings, settings
 from tests.models.busy import Busy, Timed
 from tests.models.oracle import Model, Version
 from tests.models.search import Pair, choice, of_durable_producers, of_moves, of_quotas, of_settings, of_work
-from tests.replaced import replace
 
 BUSY = (of_quotas, *(of_work for _ in range(40)))
 MOVING = (of_moves, of_moves, of_moves, *(of_work for _ in range(20)))
 CONFIGURING = (of_settings, of_durable_producers)
-BEGINNING = Notice(kind="trace-begins", clock="", span=Span(source="", start=0, end=0))
 
 
 @dataclass
@@ -217,13 +215,14 @@ def replayed(
 ) -> Replay:
     """The replay of statements of a walk, told where request logs begin that do not begin with their broker."""
     traces = {moment.span.source: moment for moment in moments if moment.span.source.endswith("kafka-request.log")}
-    begun = [
-        replace(BEGINNING, clock=m.clock, time=begins.get(source, FIRST_TIMESTAMP), witness=m.witness, span=m.span)
+    logs = {
+        m.witness: LoggedRequests(broker=m.witness, here=True, begun=begins.get(source, FIRST_TIMESTAMP))
         for source, m in traces.items()
-    ]
+        if m.witness is not None
+    }
     binaries = dict.fromkeys(found.recorder.generations, found.version.name)
     over_time = partial(settings.over_time, TOPIC)
-    return replay(in_terms([*begun, *moments]), (), binaries, over_time=over_time)
+    return replay(in_terms(moments), (), binaries, request_logs=logs, over_time=over_time)
 
 
 def outside(found: Witnessed, said: Replay) -> Iterator[str]:

@@ -172,7 +172,8 @@ def test_what_was_fetched_while_it_rested_is_counted_when_it_is_weighed_again() 
         # What broker 2 asked meanwhile nobody logged.
         ("t11100 trace 1 lacks until 11900", []),
         ("t11100 trace 1 pauses until 11900", [("HW003", 4, 6)]),
-        ("t20000 trace 1 ends", []),
+        # All that it answered before is there.
+        ("t20000 trace 1 ends", [("HW003", 4, 6)]),
     ],
 )
 def test_where_a_request_log_lacks_lines_nothing_is_said_of_what_it_lacks(

@@ -17,8 +17,9 @@ from auditor.engines.witnesses.clock_lines import with_lines
 from parsers.broker_log import wall_clock
 from parsers.provenance import Span, row_span
 from parsers.tables import BrokerEvent, BrokerSetting, ConfigChange
+from rules.chronicle.request_logs import request_logs
 from rules.history.gaps import TraceGap
-from rules.history.trace_ends import SessionBroken, TraceEnd, busy_logs, ended_early, requests_until
+from rules.history.trace_ends import SessionBroken, TraceEnd, busy_logs, ended_early
 from rules.narrow.facts import Fact, Surroundings
 from rules.replicas.coordinators import Coordinators
 from rules.replicas.partition_counts import counts_of
@@ -222,7 +223,7 @@ def of_changes(
 def informed(
     surroundings: Mapping[str | None, Surroundings], facts: Iterable[Fact]
 ) -> dict[str | None, Surroundings]:
-    """Surroundings with each cluster's settings, the gaps of its traces and, where nobody gave them, its versions."""
+    """Surroundings with each cluster's settings, its request logs and, where nobody gave them, its versions."""
     by_cluster: dict[str | None, list[Fact]] = {}
     for fact in facts:
         by_cluster.setdefault(fact.cluster_id, []).append(fact)
@@ -237,8 +238,9 @@ def informed(
         of_roots = {fact.log_dir: fact.checkpoints for fact in own if fact.checkpoints}
         counts = counts_of((count for fact in own for count in fact.counts), found[cluster].counts.seen)
         coordinators = Coordinators(logs=tuple(log for fact in own for log in fact.coordinators))
-        known = structs.replace(found[cluster], settings=settings, versions=versions, gaps=gaps, disowned=disowned)
-        known = structs.replace(known, requests_until=requests_until(ends), busy=busy_logs(ends), checkpoints=of_roots)
+        logs = request_logs((end for end in ends if end.source not in disowned), gaps)
+        known = structs.replace(found[cluster], settings=settings, versions=versions, request_logs=logs)
+        known = structs.replace(known, disowned=disowned, busy=busy_logs(ends), checkpoints=of_roots)
         found[cluster] = structs.replace(with_lines(known, own), counts=counts, coordinators=coordinators)
     return found
 

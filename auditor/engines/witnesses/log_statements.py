@@ -22,7 +22,7 @@ from auditor.engines.witnesses.metadata_copies import metadata_history_of
 from auditor.engines.witnesses.names_of_ids import Spoken, apart, named_in, names_of, of_topics
 from auditor.engines.witnesses.registrations import OF_MEMBERSHIPS, memberships_in, quorum_leaders_in, registrations_in
 from auditor.engines.witnesses.session_ends import broken_in, of_followers, of_the_log
-from auditor.engines.witnesses.statements_of_requests import of_trace, trace_begins
+from auditor.engines.witnesses.statements_of_requests import of_trace
 from auditor.engines.witnesses.statements_of_rows import Named, of_events, of_metadata, spoken_of, with_its_topic
 from auditor.engines.witnesses.thinned_traces import Thinning
 from auditor.engines.witnesses.untold_requests import SessionsLost, of_several_brokers, trace_gaps, undated
@@ -33,7 +33,6 @@ from parsers.files import read_source
 from parsers.provenance import Origin
 from parsers.request_log import NOTHING, Other, PartitionFetch, SessionState, Trace, sessions_after
 from parsers.tables import BrokerEvent, Refusal, from_arrow
-from rules.history.moments import Moment
 from rules.history.repetitions import collapse
 from rules.history.trace_ends import SessionBroken
 from rules.narrow.facts import Fact
@@ -80,7 +79,6 @@ def read_trace(unit: ReadUnit, before: SessionState = NOTHING) -> tuple[Sequence
     path, origin = file_of(unit.dump, piece.source), unit.origin(piece.source)
     patterns = given_for(origin.broker, unit.log_patterns)
     trace = Trace(path, origin, piece.start, piece.end, before=before, apis=TELLING, patterns=patterns)
-    begun = () if unit.begun is None else (trace_begins(unit.begun, unit.broker, unit.chain or piece.source),)
     if (wide := refuse_wide_text(path, origin)) is not None:
         return list(_refused(unit, [wide] if piece.start == 0 else [])), before
     lost, thinning = SessionsLost(unit), Thinning()
@@ -93,9 +91,10 @@ def read_trace(unit: ReadUnit, before: SessionState = NOTHING) -> tuple[Sequence
     refusals.extend(undated(unit, spoken))
     gaps = (*trace_gaps(unit, refusals), *lost.gaps(piece.source))
     of_all = [replace(unit_fact(unit, None, None), gaps=gaps)] if gaps else []
-    facts, sessions = list(_facts(unit, spoken, begun)), trace.sessions()
-    of_all += [*of_lines(unit, spoken), *of_topics(unit, spoken, ()), of_the_log(unit, facts, sessions, thinning.names)]
-    return [*facts, *of_all, *_refused(unit, refusals)], sessions
+    sessions = trace.sessions()
+    of_all += [*of_lines(unit, spoken), *of_topics(unit, spoken, ())]
+    of_all.append(of_the_log(unit, spoken, sessions, thinning.names))
+    return [*_facts(unit, spoken), *of_all, *_refused(unit, refusals)], sessions
 
 
 def sessions_of(unit: ReadUnit) -> SessionState:
@@ -132,10 +131,10 @@ def _spoken(statements: Iterable[Named]) -> Spoken:
     return spoken
 
 
-def _facts(unit: ReadUnit, spoken: Spoken, begun: tuple[Moment, ...] = ()) -> Iterator[Fact]:
+def _facts(unit: ReadUnit, spoken: Spoken) -> Iterator[Fact]:
     zones = Zones(unit.log_timezones)
     for (topic, partition), topic_id, moments in apart(spoken):
-        dated = zones.of_moments([*begun, *collapse(moments)])
+        dated = zones.of_moments(collapse(moments))
         yield unit_fact(unit, topic, partition, topic_id=topic_id, moments=dated)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -13,11 +13,13 @@ from msgspec import structs
 
 from auditor.engines.opened.unit_facts import unit_fact
 from auditor.engines.plan.units import ReadUnit
+from auditor.engines.witnesses.names_of_ids import Spoken
 from auditor.engines.witnesses.zoned_times import Zones
 from parsers.broker_log import wall_clock
 from parsers.provenance import Span
 from parsers.request_log import SessionState
-from rules.history.trace_ends import SessionBroken, SessionLeft, TraceEnd
+from rules.history.steady import QUIET_MS, joined, spoken_in
+from rules.history.trace_ends import SessionBroken, SessionLeft, SpokenStretch, TraceEnd
 from rules.narrow.facts import Fact
 
 _KIND: Final = "fetch-session-ended"
@@ -54,21 +56,22 @@ def of_followers(unit: ReadUnit, broken: Iterable[SessionBroken]) -> Iterator[Fa
         yield structs.replace(unit_fact(unit, None, None), sessions_broken=tuple(dated))
 
 
-def of_the_log(unit: ReadUnit, facts: Sequence[Fact], sessions: SessionState, names: int) -> Fact:
+def of_the_log(unit: ReadUnit, spoken: Spoken, sessions: SessionState, names: int) -> Fact:
     """Where a stretch of a request log ends, and behind the last one how its sessions stand."""
     (piece,) = unit.pieces
-    times = (m.time if m.last_time is None else m.last_time for fact in facts for m in fact.moments)
     left: dict[int, int | None] = {}
     for (_, number), session in sessions.sessions.items() if unit.ends_chain else ():
         # A session that was closed has no partitions, and no number.
         left[number] = session.next_epoch or None if left.get(number, 1) is not None else None
+    zones = Zones(unit.log_timezones)
+    spoken_of = (moment for said in spoken.values() for moment in zones.of_moments(said))
     end = TraceEnd(
         broker=unit.broker,
         source=piece.source,
         end=piece.end,
-        begun=Zones(unit.log_timezones).instant(unit.broker, unit.begun),
-        time=max((time for time in times if time is not None), default=None),
+        begun=zones.instant(unit.broker, unit.begun),
         is_last=unit.ends_chain,
+        spoken=tuple(SpokenStretch(first=first, last=last) for first, last in joined(spoken_in(spoken_of), QUIET_MS)),
         sessions=tuple(SessionLeft(session=number, next_epoch=following) for number, following in sorted(left.items())),
         names=names,
     )

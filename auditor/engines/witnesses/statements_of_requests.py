@@ -27,7 +27,7 @@ from parsers.tables import Refusal
 from parsers.tables.metadata import replica_ids
 from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, RequestEvent
 from rules.history.moments import Moment
-from rules.history.statements import Inquiry, LogEvent, Notice, PartitionState
+from rules.history.statements import Inquiry, LogEvent, PartitionState
 
 HELD: Final = 1 << 15
 """Statements that are held for other requests of the same words."""
@@ -127,12 +127,6 @@ class Repeated:
             moment = request_moment(row)
             if place is not None and moment is not None:
                 yield place, known_id(row.topic_id), moment
-
-
-def trace_begins(time: int, broker: int, source: str) -> Moment:
-    """From when on a request log tells."""
-    span = Span(source=source, start=0, end=0)
-    return Notice(kind="trace-begins", clock=f"broker {broker}", time=time, witness=broker, span=span)
 
 
 def request_moment(row: EpochRequest | OffsetRequest | IsrRequest | RequestEvent) -> Moment | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Final, Generic, TypeVar
 
+from rules.chronicle.request_logs import NONE_HERE, RequestLogs
 from rules.chronicle.stories import NO_STORY, TURNS, Story
 from rules.history.moments import OF_SERVER_LOG, ROLE_KINDS, Moment
 from rules.history.statements import Answered, Fetched, LogEvent, PartitionState, Produced, Role
@@ -43,11 +44,11 @@ class Shelf(Generic[K, M]):
 class Statements:
     """All statements about one partition, and the replicas that were found; lives only inside `replay`."""
 
-    def __init__(self, moments: Sequence[Moment], replicas: Sequence[Replica]) -> None:
-        self.moments, self.replicas = moments, replicas
+    def __init__(
+        self, moments: Sequence[Moment], replicas: Sequence[Replica], request_logs: RequestLogs = NONE_HERE
+    ) -> None:
+        self.moments, self.replicas, self.request_logs = moments, replicas, request_logs
         self.stories: dict[str, Story] = {}
-        self.traces: dict[str, list[int]] = {}
-        """The times at which the traces of a clock begin; none where no trace tells its time."""
         self.answers: Shelf[tuple[str, int | None], Served] = Shelf()
         """Answers by clock and term."""
         self.befallen: Shelf[int | None, Moment] = Shelf()
@@ -77,8 +78,6 @@ class Statements:
         if isinstance(moment, Answered) or moment.kind == "log-start-moved":
             self.answers.put((moment.clock, moment.term), place, moment)
             return
-        if moment.kind == "trace-begins":
-            self.traces.setdefault(moment.clock, []).extend(() if moment.time is None else (moment.time,))
         if moment.clock == "controller":
             self.controlled.add(moment.epoch)
         if moment.kind in TURNS:

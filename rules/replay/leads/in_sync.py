@@ -105,7 +105,7 @@ def _followed(lead: ServedLead, statements: Statements) -> bool:
 
     A dump with the leader's request log alone tells of none of them, nor does one with its log of roles alone.
     """
-    if lead.clock not in statements.traces and lead.answers:
+    if "not here" in lead.unheard and lead.answers:
         return True  # a trace that somebody wrote of everything at once
     return lead.clock in statements.own_logs or any(epoch in statements.controlled for epoch in lead.epochs)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -11,13 +11,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rules.chronicle.leaders import leaders_by_epoch
+from rules.chronicle.request_logs import LoggedRequests, Unheard, Why, log_of
 from rules.history.moments import ROLE_KINDS, Moment
 from rules.history.statements import Fetched, RoleTaken
 from rules.replay.leads.by_clock_and_epoch import Served, Statements
 
 NO_EPOCH: Final = -1
-FIRST_FETCH_MS: Final = 1000
-"""A request log of which the first line is that much younger than a lead did not see it begin."""
+OF_ANOTHER_TIME: Final[tuple[Why, ...]] = ("not here", "begins later", "silent")
+_AT_FIRST: Final[tuple[Why, ...]] = ("begins later", "unplaced", "a session")
 
 
 class ServedLead(Struct, frozen=True, kw_only=True):
@@ -33,8 +34,6 @@ class ServedLead(Struct, frozen=True, kw_only=True):
     """Its own word for the beginning; null where only others tell of it."""
     start_offset: int | None
     start_because: str
-    begun_unseen: bool
-    """Whether its request log begins later than the lead, or may: what was asked before that is unknown."""
     rows: tuple[Served, ...]
     """Answers to fetches and produces, in the order in which the leader logged them."""
     end_offset: int | None
@@ -42,22 +41,39 @@ class ServedLead(Struct, frozen=True, kw_only=True):
     end_because: str
     ended: int | None = None
     """When its leader told of its next role, or of another beginning of its process."""
-    unplaced: bool = False
-    """Whether answers of its leader may be of this lead or of another: what it said of its ISR may be too."""
     untold: range = range(0)
     """Epochs before it of which nobody tells who led them: what was answered then is unknown."""
-    holed: bool = False
-    """Whether answers may be missing among, or before, the rows."""
-    ends_unseen: bool = False
-    """Whether its leader gave answers at its end, or after the last row, that its log does not tell."""
-    logged: bool = False
-    """Whether its leader's request log is there and had begun, whatever it tells of."""
-    traced: bool = False
-    """Whether any of its leader's request log is there, which may begin later."""
+    unheard: Mapping[Why, Unheard]
+    """Why answers of its leader, while it led, may not be among the rows."""
     roles_told: bool = False
     """Whether its leader's own log tells of any role, be it of other epochs."""
     follower_ends: Mapping[int, int]
     """Where the logs of others ended when they took their next role after it, if they did not restart before."""
+
+    @property
+    def begun_unseen(self) -> bool:
+        """Whether its request log begins later than the lead, or may: what was asked before that is unknown."""
+        return any(why in self.unheard for why in _AT_FIRST)
+
+    @property
+    def unplaced(self) -> bool:
+        """Whether answers of its leader may be of this lead or of another: what it said of its ISR may be too."""
+        return "unplaced" in self.unheard
+
+    @property
+    def holed(self) -> bool:
+        """Whether answers may be missing among, or before, the rows."""
+        return "a hole" in self.unheard
+
+    @property
+    def ends_unseen(self) -> bool:
+        """Whether its leader gave answers at its end, or after the last row, that its log does not tell."""
+        return "ends early" in self.unheard
+
+    @property
+    def logged(self) -> bool:
+        """Whether its leader's request log is here of that time, whatever it tells of."""
+        return not any(why in self.unheard for why in OF_ANOTHER_TIME)
 
     @property
     def answers(self) -> bool:
@@ -124,24 +140,21 @@ def _lead(leader: int, epochs: tuple[int, ...], statements: Statements) -> Serve
     # Before a restart, and without the line that opened the epoch, an answer that names none may be of an older one.
     unsure = opening is None and restarted is not None
     rows = tuple(m for m in placed if not unsure or m.epoch in epochs)
-    unplaced = _answers(rows) < _answers(given)
-    traces = statements.traces.get(clock, ())
-    unseen = _begun_unseen(opening, traces) or _written_before(opening, traces, start, rows)
+    ended = _ended(story.following(epochs[-1]))
+    log = log_of(statements.request_logs, leader)
+    unheard = *_unheard(log, (opening, start), rows, ended), *_unknown(leader, rows, given)
     return ServedLead(
         leader=leader,
         epochs=epochs,
         opening=opening,
         start_offset=start,
         start_because=why,
-        begun_unseen=unplaced or unseen or any(map(_position_unknown, rows)),
-        unplaced=unplaced,
-        logged=bool(traces) and not unseen,
-        traced=bool(traces),
         roles_told=any(m.kind in ROLE_KINDS for _, m in story.turns),
         rows=rows,
         end_offset=end,
         end_because=end_why,
-        ended=_ended(story.following(epochs[-1])),
+        ended=ended,
+        unheard={each.why: each for each in unheard},
         follower_ends=_follower_ends(epochs, statements),
     )
 
@@ -156,21 +169,36 @@ def _first_served(leader: int, answered: Sequence[tuple[int, Served]]) -> int | 
     return next(served, None)
 
 
-def _begun_unseen(opening: RoleTaken | None, traces: Sequence[int]) -> bool:
-    if not traces:
-        return False
-    return opening is None or opening.time is None or min(traces) - opening.time > FIRST_FETCH_MS
+def _unheard(
+    log: LoggedRequests, began: tuple[RoleTaken | None, int | None], rows: Sequence[Served], ended: int | None
+) -> Iterator[Unheard]:
+    """Why answers of a lead may not be in its leader's log of requests, as that log and its rows tell."""
+    opened = None if began[0] is None else began[0].time
+    for each in log.unheard(opened, ended):
+        # For a while nobody may have asked; a log without any line of the whole time tells nothing of it.
+        if each.why in ("a pause", "ends", "ends early") and (each.since, each.until) == (opened, ended):
+            yield replace(each, why="silent")
+        if each.why not in ("a pause", "ends", "a hole") or (each.why == "a hole" and log.holed_before(rows)):
+            yield each
+    if _written_before(log, opened, began[1], rows):
+        yield Unheard(broker=log.broker, why="begins later", since=opened, until=log.begun)
 
 
-def _written_before(
-    opening: RoleTaken | None, traces: Sequence[int], start: int | None, rows: Sequence[Served]
-) -> bool:
+def _written_before(log: LoggedRequests, opened: int | None, start: int | None, rows: Sequence[Served]) -> bool:
     """Whether a log that begins soon after the lead lacks its first writes: the first that is told goes beyond."""
-    if not traces or opening is None or opening.time is None or start is None or min(traces) <= opening.time:
+    if log.begun is None or opened is None or start is None or log.begun <= opened:
         return False
     asked = (m for m in rows if m.kind == "produced" or (m.kind == "fetched" and m.broker is not None))
     first = min(asked, key=lambda m: m.taken_in or m.time or 0, default=None)
     return first is not None and first.offset is not None and first.offset > start
+
+
+def _unknown(leader: int, rows: Sequence[Served], given: Sequence[Served]) -> Iterator[Unheard]:
+    """Why answers that are told may be of another lead, or of another offset, than its rows say."""
+    if _answers(rows) < _answers(given):
+        yield Unheard(broker=leader, why="unplaced")
+    if any(map(_position_unknown, rows)):
+        yield Unheard(broker=leader, why="a session")
 
 
 def _position_unknown(row: Served) -> bool:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from parsers.provenance import Span
 from rules.catalog import RULES
 from rules.chronicle.chronicle import Chronicle
 from rules.finding import Severity
 from rules.history.moments import Moment
+from rules.history.repetitions import collapse
+from rules.history.statements import Answered, Fetched
 from rules.history.terms import in_terms
 from rules.judging.judge import judge
+from rules.replay import replay
 from rules.sketch.notation import read_sketch
 from tests.replaced import replace
 from tests.rules.recast import recast
@@ -41,6 +46,23 @@ def test_an_answer_after_a_role_that_only_others_tell_may_be_of_that_role() -> N
     moments = without(read_sketch(HEALTHY).evidence.moments, "leader-starts", 2)
     terms = {m.offset: (m.term, m.latest_term) for m in moments if m.kind == "produced"}
     assert terms == {3: (0, None), 6: (1, 2)}
+
+
+@given(
+    first=st.integers(2_000, 3_999), last=st.integers(5_001, 9_000), epoch=st.sampled_from([None, -1, 0, 2]),
+)  # fmt: skip
+def test_equal_fetches_are_of_every_lead_in_which_the_first_or_the_last_was_answered(
+    first: int, last: int, epoch: int | None
+) -> None:
+    evidence = read_sketch(HEALTHY).evidence
+    told = [replace(m, term=None, latest_term=None) for m in evidence.moments if not isinstance(m, Answered)]
+    told = [replace(m, time=1_000 * int(m.time or 0)) for m in told]
+    fetch = next(m for m in evidence.moments if isinstance(m, Fetched))
+    again = [replace(fetch, term=None, epoch=epoch, time=time) for time in (first, (first + last) // 2, last)]
+    (run,) = collapse(again)
+    leads = replay(in_terms([*told, run]), (), {1: "3.9.1", 2: "3.9.1"}).courses
+    served = {course.lead.epochs[0] for course in leads for row in course.lead.rows if isinstance(row, Fetched)}
+    assert served == ({0, 2} if epoch in (None, -1) else {epoch})
 
 
 def test_so_may_a_log_start_be_that_a_client_moved() -> None:

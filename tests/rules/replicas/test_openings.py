@@ -108,7 +108,7 @@ def test_an_opening_below_a_checkpoint_is_asked_about_where_no_disk_knows_its_ep
     assert isinstance(asked, Undecided)
     assert (asked.start_offset, asked.end_offset, asked.brokers, asked.blocking) == (2, 4, (1, 2), True)
     assert "broker 2's disk" in asked.missing
-    assert "request log of broker 1" in asked.missing
+    assert "broker 1's request log of epoch 0" in asked.missing
 
 
 def test_a_disk_that_knows_the_epoch_decides_what_a_checkpoint_leaves_open() -> None:

@@ -177,7 +177,7 @@ def test_where_a_trace_tells_nothing_its_clock_may_have_been_set(
 ) -> None:
     evidence = read_sketch(LED + line).evidence
     assert evidence.steady["broker 1"] == steady
-    assert [(gap.start, gap.end, gap.since) for gap in evidence.gaps] == gaps
+    assert [(gap.start, gap.end, gap.since) for log in evidence.request_logs.values() for gap in log.gaps] == gaps
 
 
 def test_a_trace_that_begins_late_has_not_seen_the_lead_begin() -> None:
