@@ -27,7 +27,7 @@ from rules.replicas.committed_by_proof import committed_by_proof
 from rules.replicas.compacting import is_compacted
 from rules.replicas.coordinators import NO_COORDINATORS, Coordinators
 from rules.replicas.disagreement import Difference, Uncompared
-from rules.replicas.epoch_ends import EpochReach, epoch_ends
+from rules.replicas.epoch_ends import EpochEnds, EpochReach, epoch_ends
 from rules.replicas.epoch_order import epochs_used_twice, presumed_leaders
 from rules.replicas.foreign import NONE_FOREIGN, Foreign
 from rules.replicas.inferred import InferredCut, inferred_cuts
@@ -163,7 +163,16 @@ class PartitionEvidence:
     @cached_property
     def epoch_ends(self) -> Mapping[int, EpochReach]:
         """How far each epoch had been written, where anything tells."""
-        own = tuple(r for r in self.replicas if not self.compacted and all(same_topic(r, o) for o in self.current))
+        return self._epoch_ends.of_each
+
+    @property
+    def ends_of_some_epoch(self) -> Sequence[tuple[int, EpochReach]]:
+        """How far an epoch had been written of which only the oldest and the newest that it may be is known."""
+        return self._epoch_ends.of_some
+
+    @cached_property
+    def _epoch_ends(self) -> EpochEnds:
+        own = tuple(r for r in self.replicas if all(same_topic(r, o) for o in self.current))
         return epoch_ends(self.chronicle, self.openings, self.batch_end, own)
 
     @cached_property
@@ -177,7 +186,7 @@ class PartitionEvidence:
 
     @cached_property
     def _boundaries(self) -> Mapping[int, Sequence[int]]:
-        return boundaries(self.moments, self.own_logs)
+        return boundaries(self.moments, self.own_logs, sorted(self.openings))
 
     def ends_told(self, epoch: int, offset: int) -> bool:
         """Whether anything tells of a boundary between batches of the epoch at the offset or beyond."""

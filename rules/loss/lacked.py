@@ -39,7 +39,8 @@ def _lacked(evidence: PartitionEvidence, change: LeaderChange) -> Lacked:
         return Lacked(known="committed records", words=words)
     opening = evidence.openings.get(change.epoch)
     before = {epoch: end for epoch, end in evidence.epoch_ends.items() if epoch < change.epoch}
-    furthest = max(before.values(), key=lambda end: (end.offset, end.witnessed), default=None)
+    ends = (*before.values(), *(end for _, end in evidence.ends_of_some_epoch if (end.last_epoch or 0) < change.epoch))
+    furthest = max(ends, key=lambda end: (end.offset, end.witnessed), default=None)
     if opening is None or opening.offset is None or furthest is None:
         return Lacked(known="nothing told", words=f"nothing tells what broker {change.leader} lacked")
     if furthest.offset > opening.offset:

@@ -19,6 +19,7 @@ from rules.history.statements import RoleTaken
 from rules.loss.gone import Gone, fates
 from rules.protocol.offsets import without
 from rules.protocol.steps import StepLimit
+from rules.replicas.epoch_ends import EpochReach
 from rules.replicas.lineage import cut_since, older_run
 
 
@@ -70,11 +71,12 @@ def left_out(evidence: PartitionEvidence) -> tuple[LeftOut, ...]:
         start = max(stretch.start, begins.below(stretch.leader, stretch.epoch))
         for low, high in without(start, stretch.end, billed):
             _put(parted, places, replace(stretch, start=low, end=high))
-    for gone in _by_answers(evidence):
-        of = range(gone.epoch, gone.latest_epoch + 1)
-        billed = [(b.start, b.end) for b in parted if b.epoch in of]
-        for low, high in without(gone.start_offset, gone.end_offset, billed):
-            _put(parted, by_epoch.setdefault(gone.epoch, []), _acknowledged(gone, low, high))
+    for gone in (*_by_ends_of_some_epoch(evidence), *_by_answers(evidence)):
+        latest = gone.epoch if gone.latest_epoch is None else gone.latest_epoch
+        billed = [(b.start, b.end) for b in parted if gone.epoch <= b.epoch <= latest]
+        start = max(gone.start, begins.below(gone.leader, gone.epoch))
+        for low, high in without(start, gone.end, billed):
+            _put(parted, by_epoch.setdefault(gone.epoch, []), replace(gone, start=low, end=high))
     return tuple(parted)
 
 
@@ -110,27 +112,45 @@ def _by_reopenings(evidence: PartitionEvidence) -> Iterator[LeftOut]:
 
 def _by_openings(evidence: PartitionEvidence) -> Iterator[LeftOut]:
     """Of each epoch the records that later leaders had not; an epoch may have written none."""
-    successors, leaders = _Successors(evidence), evidence.chronicle.leaders
+    successors = _Successors(evidence)
     for epoch, reach in sorted(evidence.epoch_ends.items()):
-        opening = evidence.openings.get(epoch)
-        begun = (opening.offset if opening is not None else None) or 0
-        due = reach.offset
-        for following, successor in successors.of(epoch, begun):
-            if due <= begun:
-                break
-            start = max(begun, _goes_on(evidence, epoch, (begun, due), successor))
-            if start < due:
-                yield LeftOut(
-                    epoch=epoch,
-                    leader=leaders.get(epoch) if opening is None or opening.broker is None else opening.broker,
-                    next_epoch=following,
-                    next_leader=successor.broker,
-                    start=start,
-                    end=due,
-                    because=reach.because if due == reach.offset else "an earlier leader left out the rest",
-                    anew=successor is not evidence.openings[following],
-                )
-                due = start
+        yield from _by_successors(evidence, successors, epoch, reach)
+
+
+def _by_ends_of_some_epoch(evidence: PartitionEvidence) -> Iterator[LeftOut]:
+    """The same of epochs of which it is not known which they were: what is gone in any case, as of the newest one."""
+    successors = _Successors(evidence)
+    for oldest, reach in evidence.ends_of_some_epoch:
+        newest = max(epoch for epoch in evidence.openings if epoch <= (reach.last_epoch or oldest))
+        for part in _by_successors(evidence, successors, newest, reach):
+            latest = min(reach.last_epoch or oldest, part.next_epoch - 1)
+            yield replace(part, epoch=oldest, leader=evidence.chronicle.leaders.get(oldest), latest_epoch=latest)
+
+
+def _by_successors(
+    evidence: PartitionEvidence, successors: _Successors, epoch: int, reach: EpochReach
+) -> Iterator[LeftOut]:
+    """What was written up to an end in an epoch, in parts by the later leaders that had it not."""
+    opening = evidence.openings.get(epoch)
+    begun = (opening.offset if opening is not None else None) or 0
+    leader = evidence.chronicle.leaders.get(epoch) if opening is None or opening.broker is None else opening.broker
+    due = reach.offset
+    for following, successor in successors.of(epoch, begun):
+        if due <= begun:
+            break
+        start = max(begun, _goes_on(evidence, epoch, (begun, due), successor))
+        if start < due:
+            yield LeftOut(
+                epoch=epoch,
+                leader=leader,
+                next_epoch=following,
+                next_leader=successor.broker,
+                start=start,
+                end=due,
+                because=reach.because if due == reach.offset else "an earlier leader left out the rest",
+                anew=successor is not evidence.openings[following],
+            )
+            due = start
 
 
 class _Successors:
@@ -231,20 +251,22 @@ def _written_in(evidence: PartitionEvidence, cut: Cut, latest: int) -> Iterator[
             yield epoch, begun
 
 
-def _by_answers(evidence: PartitionEvidence) -> Iterator[Gone]:
+def _by_answers(evidence: PartitionEvidence) -> Iterator[LeftOut]:
     """What producers were answered for, though nothing else tells that it was written; see `fates` for the order."""
-    return (found for found in (() if evidence.epochs_used_twice else fates(evidence)) if isinstance(found, Gone))
+    for gone in () if evidence.epochs_used_twice else fates(evidence):
+        if isinstance(gone, Gone):
+            yield _acknowledged(gone)
 
 
-def _acknowledged(gone: Gone, start: int, end: int) -> LeftOut:
+def _acknowledged(gone: Gone) -> LeftOut:
     following = gone.following
     return LeftOut(
         epoch=gone.epoch,
         leader=gone.leader,
         next_epoch=gone.epoch + 1 if following is None or following.epoch is None else following.epoch,
         next_leader=None if following is None else following.broker,
-        start=start,
-        end=end,
+        start=gone.start_offset,
+        end=gone.end_offset,
         because="nothing tells of more that a producer was answered for",
         latest_epoch=gone.latest_epoch if gone.latest_epoch > gone.epoch else None,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from rules.chronicle.chronicle import Chronicle
 from rules.history.moments import Moment, agreed, gives_role
@@ -24,6 +24,15 @@ class EpochReach:
     because: str
     witnessed: bool
     """Whether somebody wrote it down: copies that were cut since would show less."""
+    last_epoch: int | None = None
+    """The newest epoch of which it may have been, where nothing tells which one it was; else null."""
+
+
+class EpochEnds(NamedTuple):
+    """The highest end that anything tells of each epoch, and of some epoch from one on, under that one."""
+
+    of_each: Mapping[int, EpochReach]
+    of_some: Sequence[tuple[int, EpochReach]]
 
 
 def epoch_ends(
@@ -31,13 +40,13 @@ def epoch_ends(
     openings: Mapping[int, RoleTaken],
     batch_end: Callable[[int, int], int],
     replicas: Sequence[Replica] = (),
-) -> dict[int, EpochReach]:
-    """The highest end that anything tells of each epoch; epochs of which nothing tells are left out.
+) -> EpochEnds:
+    """Where epochs ended; those of which nothing tells are left out.
 
     Who led an epoch counts whether or not anything tells where it opened. An answer that may be of a later epoch counts
     where it goes on without a break and no log reaches it.
     """
-    ends, answered, perhaps = _statements(chronicle.moments, openings, chronicle.leaders, replicas)
+    ends, answered, perhaps, of_some = _statements(chronicle.moments, openings, chronicle.leaders, replicas)
     for epoch, last in answered.items():
         end = _answered_end(last, batch_end(last, epoch))
         ends[epoch] = max(ends.get(epoch, end), end)
@@ -50,16 +59,17 @@ def epoch_ends(
     for epoch, copy in _copied(replicas, openings):
         if epoch not in found or found[epoch].offset < copy.offset:
             found[epoch] = copy
-    return found
+    return EpochEnds(found, of_some)
 
 
 def _statements(
     moments: Sequence[Moment], openings: Mapping[int, RoleTaken], led: Mapping[int, int], replicas: Sequence[Replica]
-) -> tuple[dict[int, tuple[int, str]], dict[int, int], list[tuple[int, int]]]:
-    """By epoch the furthest end and the last answer, and the answers that are of the epoch or of a later one."""
+) -> tuple[dict[int, tuple[int, str]], dict[int, int], list[tuple[int, int]], list[tuple[int, EpochReach]]]:
+    """By epoch the furthest end and the last answer, and the answers and ends that are of it or of a later one."""
     ends: dict[int, tuple[int, str]] = {}
     answered: dict[int, int] = {}
     perhaps: list[tuple[int, int]] = []
+    of_some: list[tuple[int, EpochReach]] = []
     for moment in moments:
         epoch = -1 if moment.term is None else moment.term
         opening = openings.get(epoch)
@@ -74,11 +84,15 @@ def _statements(
             continue
         if end is not None and _is_on_disk(replicas, moment, epoch, end[0]) and _is_last_word(moments, moment):
             continue
-        if end is not None:
+        latest = epoch if moment.latest_term is None else moment.latest_term
+        # What every epoch left out of which it may be is gone in any case; the last one left nothing out.
+        if end is not None and any(epoch < opened <= latest for opened in openings) and latest < max(openings):
+            of_some.append((epoch, EpochReach(offset=end[0], because=end[1], witnessed=True, last_epoch=latest)))
+        elif end is not None:
             ends[epoch] = max(ends.get(epoch, end), end)
         elif _answers(moment, leader) and moment.offset is not None:
             answered[epoch] = max(answered.get(epoch, 0), moment.offset)
-    return ends, answered, perhaps
+    return ends, answered, perhaps, of_some
 
 
 def _answers(moment: Moment, leader: int) -> bool:
