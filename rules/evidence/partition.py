@@ -186,7 +186,7 @@ class PartitionEvidence:
 
     @cached_property
     def _boundaries(self) -> Mapping[int, Sequence[int]]:
-        return boundaries(self.moments, self.own_logs, sorted(self.openings))
+        return boundaries(self.moments, self.own_logs)
 
     def ends_told(self, epoch: int, offset: int) -> bool:
         """Whether anything tells of a boundary between batches of the epoch at the offset or beyond."""

@@ -6,14 +6,14 @@ successor. Its log tells of an answer where the client has closed the connection
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Literal
 
 from rules.evidence import Moment, PartitionEvidence, translated
 from rules.evidence.asked_once import asked_once
 from rules.history.clocks import FAR, WANDER_MS, Clocks, estimated
 from rules.history.moments import ROLE_KINDS, succeeded
-from rules.history.statements import Produced, RoleTaken
+from rules.history.statements import Produced, Role
 
 Lateness = Literal["", "perhaps", "likely"]
 """Whether another may have led by then, or most likely did; empty of an answer that was given in time."""
@@ -29,20 +29,39 @@ def late_answers(evidence: PartitionEvidence, epoch: int) -> Callable[[Produced]
     took a role had heard of no successor; it had to stand still and to die soon after.
     """
     clocks, led_until = evidence.clocks, _surely_led_until(evidence)
-    newer = [opening for number, opening in evidence.openings.items() if number > epoch]
+    newer = [sign for number, signs in _signs(evidence).items() if number > epoch for sign in signs]
 
     def lateness(answer: Produced) -> Lateness:
         at = answer.time
         if answer.acks == -1 or at is None or at <= led_until.get((epoch, answer.clock), -1):
             return ""
-        others = [opening for opening in newer if opening.broker != answer.witness]
-        if any(_likely(opening, answer, clocks) <= at for opening in others):
+        others = [sign for sign in newer if _leader(sign) != answer.witness]
+        if any(_likely(sign, answer, clocks) <= at for sign in others):
             return "likely"
         died = _died(evidence.chronicle.told_by(answer.witness), at) if answer.witness is not None else False
-        late = not died and any(_earliest(opening, answer, clocks) <= at for opening in others)
+        late = not died and any(_earliest(sign, answer, clocks) <= at for sign in others)
         return "perhaps" if late else ""
 
     return lateness
+
+
+@asked_once
+def _signs(evidence: PartitionEvidence) -> Mapping[int, Sequence[Moment]]:
+    """By epoch its leader's own word that it began; where no line here is that, the first word of every other log."""
+    openings = evidence.openings
+    signs: dict[int, dict[str, Moment]] = {epoch: {"": opening} for epoch, opening in openings.items()}
+    for moment in evidence.moments:
+        epoch, led = moment.epoch, isinstance(moment, Role) and (moment.leader or -1) >= 0 and moment.time is not None
+        if epoch is None or not led or (epoch in openings and openings[epoch].time is not None):
+            continue
+        first = signs.setdefault(epoch, {}).setdefault(moment.clock, moment)
+        if (moment.time or 0) < (first.time or 0):
+            signs[epoch][moment.clock] = moment
+    return {epoch: tuple(own.values()) for epoch, own in signs.items()}
+
+
+def _leader(sign: Moment) -> int | None:
+    return sign.broker if sign.kind == "leader-starts" else sign.leader
 
 
 @asked_once
@@ -55,7 +74,7 @@ def _surely_led_until(evidence: PartitionEvidence) -> dict[tuple[int | None, str
     return until
 
 
-def _likely(opening: RoleTaken, answer: Produced, clocks: Clocks) -> int:
+def _likely(opening: Moment, answer: Produced, clocks: Clocks) -> int:
     """When a broker most likely opened an epoch, by the clock of an answer; one that was set back tells nothing.
 
     Clocks that nothing keeps from showing the same are taken to do so.
@@ -66,7 +85,7 @@ def _likely(opening: RoleTaken, answer: Produced, clocks: Clocks) -> int:
     return opening.time if most is None else most
 
 
-def _earliest(opening: RoleTaken, answer: Produced, clocks: Clocks) -> int:
+def _earliest(opening: Moment, answer: Produced, clocks: Clocks) -> int:
     """When a broker may have opened an epoch, by the clock of an answer; a second sooner where nothing bounds it."""
     if opening.time is None:
         return -FAR

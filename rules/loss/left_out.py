@@ -47,6 +47,11 @@ class LeftOut(Struct, frozen=True, kw_only=True):
     """Whether no leader left them out: they stand in no log here that should hold them (`held_by_none`)."""
 
     @property
+    def newest(self) -> int:
+        """The newest epoch that the records may be of."""
+        return self.epoch if self.latest_epoch is None else self.latest_epoch
+
+    @property
     def extent(self) -> Extents:
         """Its offsets."""
         return Extents.of([(self.start, self.end)])
@@ -61,19 +66,21 @@ def left_out(evidence: PartitionEvidence) -> tuple[LeftOut, ...]:
     parted: list[LeftOut] = []
     by_epoch: dict[int, list[int]] = {}
     begins = deleted(evidence)
-    found = (*_by_reopenings(evidence), *_by_openings(evidence), *_by_cuts(evidence), *_inferred(evidence))
-    for stretch in found:
+    sure = (*_by_reopenings(evidence), *_by_openings(evidence))
+    unsure = [*_by_ends_of_some_epoch(evidence)]
+    for stretch in (*sure, *unsure, *_by_cuts(evidence), *_inferred(evidence)):
         places = by_epoch.setdefault(stretch.epoch, [])
         billed = [(parted[place].start, parted[place].end) for place in places]
+        if unsure:
+            billed += [(b.start, b.end) for b in parted if b.epoch <= stretch.newest and stretch.epoch <= b.newest]
         if stretch.older:
             earlier = (b for b in parted if b.epoch < stretch.epoch and b.next_epoch <= stretch.next_epoch)
             billed += [(b.start, b.end) for b in earlier]
         start = max(stretch.start, begins.below(stretch.leader, stretch.epoch))
         for low, high in without(start, stretch.end, billed):
             _put(parted, places, replace(stretch, start=low, end=high))
-    for gone in (*_by_ends_of_some_epoch(evidence), *_by_answers(evidence)):
-        latest = gone.epoch if gone.latest_epoch is None else gone.latest_epoch
-        billed = [(b.start, b.end) for b in parted if gone.epoch <= b.epoch <= latest]
+    for gone in _by_answers(evidence):
+        billed = [(b.start, b.end) for b in parted if b.epoch <= gone.newest and gone.epoch <= b.newest]
         start = max(gone.start, begins.below(gone.leader, gone.epoch))
         for low, high in without(start, gone.end, billed):
             _put(parted, by_epoch.setdefault(gone.epoch, []), replace(gone, start=low, end=high))

@@ -18,7 +18,7 @@ class BatchEnds:
     def __init__(
         self, moments: Sequence[Moment], replicas: Sequence[Replica], openings: Mapping[int, RoleTaken]
     ) -> None:
-        self._known = boundaries(moments, replicas, sorted(openings))
+        self._known = boundaries(moments, replicas)
         # What only an epoch file tells neither ends a batch nor says who had it.
         self._openings = sorted((epoch, openings[epoch]) for epoch in openings if not openings[epoch].doubtful)
         self._replicas = replicas
@@ -60,17 +60,12 @@ def next_boundary(base_offset: int, known: Sequence[int]) -> int:
     return known[place] if place < len(known) else base_offset + 1
 
 
-def boundaries(
-    moments: Sequence[Moment], replicas: Sequence[Replica], opened: Sequence[int] = ()
-) -> dict[int, list[int]]:
-    """Offsets at which batches of each epoch are known to begin or end, in order; `opened` are epochs that had leaders.
-
-    What may be of a later one of those ends no batch of the epoch.
-    """
+def boundaries(moments: Sequence[Moment], replicas: Sequence[Replica]) -> dict[int, list[int]]:
+    """Offsets at which batches of each epoch are known to begin or end, in order."""
     known: dict[int, set[int]] = {}
     for m in moments:
         offset = _boundary(m)
-        if m.term is not None and offset is not None and not _perhaps_of(opened, m.term, m.latest_term):
+        if m.term is not None and offset is not None:
             known.setdefault(m.term, set()).add(offset)
             if m.kind == "produced" and m.end_offset is not None:
                 known[m.term].add(m.end_offset)
@@ -81,11 +76,6 @@ def boundaries(
         for run in replica.log.epochs:
             known.setdefault(run.epoch, set()).add(run.end_offset)
     return {epoch: sorted(offsets) for epoch, offsets in known.items()}
-
-
-def _perhaps_of(opened: Sequence[int], term: int, latest: int | None) -> bool:
-    """Whether one of some epochs, in order, lies behind a term and not behind the latest that it may be."""
-    return latest is not None and bisect_right(opened, term) < bisect_right(opened, latest)
 
 
 def _boundary(moment: Moment) -> int | None:

@@ -19,6 +19,7 @@ from auditor.engines.reading import UnitReader
 from auditor.report.model import AuditReport
 from rules.evidence import Level
 from rules.finding import Finding, Severity
+from rules.loss.incurred import Loss
 from rules.narrow.facts import Fact
 from rules.protocol.offsets import without
 from tests.ablations.leave_out import Ablation, sizes_under
@@ -160,12 +161,17 @@ def broken(bench: Bench, report: AuditReport) -> Iterator[str]:
     yield from (f"contradicts itself: {said}" for said in contradictions(report))
 
 
+def _may_be(loss: Loss, epoch: int) -> bool:
+    """Whether the lost records may be of an epoch, by the bill's own word."""
+    return loss.epoch <= epoch <= (loss.epoch if loss.latest_epoch is None else loss.latest_epoch)
+
+
 def _billed_more(bench: Bench, report: AuditReport) -> Iterator[str]:
     """What a bill says that is lost for good and the whole one does not; a cluster's id may be left out."""
     whole = {where[1:]: losses for where, losses in of(bench.whole).items()}
     for where, losses in of(report).items():
         for loss in (each for each in losses if each.matters and not each.restored and not each.unread):
-            known = [each for each in whole.get(where[1:], ()) if each.epoch == loss.epoch and not each.restored]
+            known = [each for each in whole.get(where[1:], ()) if _may_be(loss, each.epoch) and not each.restored]
             ranges = [(each.start_offset, each.end_offset) for each in known]
             if more := [*without(loss.start_offset, loss.end_offset, ranges)]:
                 yield f"bills {more} of epoch {loss.epoch} in {where}"
