@@ -35,8 +35,8 @@ def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
     The broker did not stop in order: an unflushed tail is lost lawfully in a crash and copied back from another
     replica. Up to 2.3 a cut changed neither the high watermark nor its checkpoint until the leader answered again. In
     a copy taken live (`--copied live`) log and checkpoint are of different moments. Where nothing says so and no log
-    here reaches the high watermark, that is a question. So it is where a log of a broker without the marker of an
-    orderly stop ends at a producer snapshot: the next segment may not have been copied. All else is reported with low severity. It is medium where
+    here reaches the high watermark, that is a question. Without the marker of an orderly stop the log may end at a
+    producer snapshot. Then the next segment may not have been copied, and that is a question too. All else is reported with low severity. It is medium where
     other replicas are at hand and none holds the records, or the checkpoint alone is wrong. It stays high where the
     tail had been flushed.
 
