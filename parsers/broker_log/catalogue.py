@@ -67,6 +67,7 @@ TOLD: Final[Mapping[str, tuple[tuple[str, ...], Convert]]] = {
     "prefix": (Prefix._fields, parse_prefix),
     "tp": (("topic", "partition"), _place),
     "topic": (("topic",), bytes.decode),
+    "cluster_id": (("cluster_id",), bytes.decode),
     "topic_id": (("topic_id",), lambda value: None if value == b"None" else _alone(value).decode()),
     "previous_leader": (("previous_leader",), lambda value: None if value == b"None" else int(_alone(value))),
     "last_offset": (("log_end_offset",), lambda value: int(value) + 1),

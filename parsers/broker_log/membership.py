@@ -43,9 +43,9 @@ MEMBERSHIP: Final = (
         means="A broker's process has begun, and registers from now on. detail: its incarnation.",
         wordings=(
             Wording(
-                text="Incarnation {detail} of broker {other_broker} in cluster {*} is now STARTING", since="2.8",
+                text="Incarnation {detail} of broker {other_broker} in cluster {cluster_id} is now STARTING", since="2.8",
                 sample=f"[BrokerLifecycleManager id=1] Incarnation {_ID} of broker 1 in cluster MkU3OEVBNTcwNTJENDM2Qg is now STARTING.",
-                expect={"broker": 1, "other_broker": 1, "detail": _ID},
+                expect={"broker": 1, "other_broker": 1, "detail": _ID, "cluster_id": "MkU3OEVBNTcwNTJENDM2Qg"},
             ),
         ),
     ),
@@ -152,6 +152,14 @@ MEMBERSHIP: Final = (
         wordings=(
             Wording(text="Transition from SHUTDOWN to STARTING", since="2.8", sample="[BrokerServer id=1] Transition from SHUTDOWN to STARTING",
                     expect={"broker": 1, "component": "BrokerServer"}),
+        ),
+    ),
+    Event(
+        kind="cluster-joined",
+        means="The node begins to start in a cluster (cluster_id).",
+        wordings=(
+            Wording(text="Cluster ID = {cluster_id}{end}", until="4.0", sample="Cluster ID = SP9M5FPMSuaeKS0waJUevA",
+                    expect={"cluster_id": "SP9M5FPMSuaeKS0waJUevA"}),
         ),
     ),
     Event(

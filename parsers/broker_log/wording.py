@@ -33,6 +33,7 @@ _HOLES: Final[dict[str, str]] = {
     "tp": rf"(?P<tp>(?>{NAME}{{1,255}}-[0-9]{{1,10}})(?![0-9]))",
     "topic": rf"(?P<topic>{NAME}{{1,255}}+)",
     "topic_id": rf"(?P<topic_id>Some\({_ID}\)|{_ID})",
+    "cluster_id": r"(?P<cluster_id>[!-~]{1,64}+)",
     "previous_leader": rf"(?P<previous_leader>Some\({_NUMBER}\)|{_NUMBER}|None)",
     "isr": rf"(?P<isr>{_IDS})",
     "previous_isr": rf"(?P<previous_isr>{_IDS})",

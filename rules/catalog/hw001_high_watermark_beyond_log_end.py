@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, OffsetCheckpoint
 from rules.evidence import OffsetClaim, PartitionEvidence, Replica, same_topic
+from rules.evidence.absent_segments import perhaps_absent
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.loss.written_up_to import left_by_a_cut, stopped_in_order, wrong_alone
 from rules.rule import rule
@@ -34,7 +35,8 @@ def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
     The broker did not stop in order: an unflushed tail is lost lawfully in a crash and copied back from another
     replica. Up to 2.3 a cut changed neither the high watermark nor its checkpoint until the leader answered again. In
     a copy taken live (`--copied live`) log and checkpoint are of different moments. Where nothing says so and no log
-    here reaches the high watermark, that is a question. All else is reported with low severity. It is medium where
+    here reaches the high watermark, that is a question. Without the marker of an orderly stop the log may end at a
+    producer snapshot. Then the next segment may not have been copied, and that is a question too. All else is reported with low severity. It is medium where
     other replicas are at hand and none holds the records, or the checkpoint alone is wrong. It stays high where the
     tail had been flushed.
 
@@ -54,7 +56,13 @@ def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
             continue
         holders = _holders(evidence, replica, claim.offset)
         if evidence.copied_live and not evidence.copied and not holders and evidence.followers_of(replica):
-            yield _of_another_moment(replica, claim)
+            # A live copy takes the log a moment before its checkpoint; after a crash of all the records are gone.
+            yield _undecided(replica, claim, "no log here reaches it", "the option --copied live, stopped or crashed")
+            continue
+        absent = perhaps_absent(replica, evidence)
+        if absent is not None:
+            why = f"its log ends at {replica.log_end_offset}. A producer snapshot is there: the next segment may not be"
+            yield _undecided(replica, claim, f"{why} copied", f"{absent}, if the broker has it")
             continue
         alone = wrong_alone(evidence, replica)
         severity, meaning = _weigh(evidence, replica, holders, alone=alone)
@@ -74,12 +82,10 @@ def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
         )
 
 
-def _of_another_moment(replica: Replica, claim: OffsetClaim) -> Undecided:
-    """A live copy takes the log a moment before its checkpoint; after a crash of all the records are gone."""
-    reason = f"broker {replica.broker} wrote high watermark {claim.offset}, and no log here reaches it"
+def _undecided(replica: Replica, claim: OffsetClaim, why: str, missing: str) -> Undecided:
     return Undecided(
-        reason=reason,
-        missing="the option --copied live, stopped or crashed",
+        reason=f"broker {replica.broker} wrote high watermark {claim.offset}, and {why}",
+        missing=missing,
         brokers=(replica.broker,),
         start_offset=replica.log_end_offset,
         end_offset=claim.offset,

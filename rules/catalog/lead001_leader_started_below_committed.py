@@ -68,7 +68,7 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
                 "epoch": lost.epoch,
                 "because": "they were committed: " * (not likely) + lost.committed.because,
                 "committed_in_epoch": lost.committed.term,
-                "instead": f"with a log that ended at {lost.start_offset}",
+                "instead": f"with a log that ended at {lost.opening.offset}",
                 "clock": lost.opening.clock, "time": lost.opening.time,
             },
             exhibits=(
@@ -92,7 +92,7 @@ def _undecided(perhaps: PerhapsBelow) -> Undecided:
     lost, proof = perhaps.lost, perhaps.lost.committed
     who = "its leader" if lost.leader is None else f"broker {lost.leader}"
     return Undecided(
-        reason=f"{who} became leader in epoch {lost.epoch} with a log that ended at {lost.start_offset}."
+        reason=f"{who} became leader in epoch {lost.epoch} with a log that ended at {lost.opening.offset}."
         f" {sentences(proof.because)} These are records {perhaps.records}",
         missing=perhaps.would_tell,
         brokers=perhaps.brokers,

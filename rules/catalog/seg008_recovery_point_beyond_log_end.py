@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, OffsetCheckpoint
-from rules.evidence import PartitionEvidence, same_topic
+from rules.evidence import OffsetClaim, PartitionEvidence, Replica, same_topic
+from rules.evidence.absent_segments import perhaps_absent
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -32,7 +33,8 @@ def recovery_point_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
     Undecided when
     --------------
     The files were copied while the broker ran, so that checkpoint and log may be of different moments: low severity.
-    Where nothing says that they were (`--copied`), and no log here reaches the recovery point, that is a question.
+    Where nothing says that they were (`--copied`), and no log here reaches the recovery point, that is a question. So
+    it is where the log ends at a producer snapshot: the next segment may not have been copied.
 
     Upheld
     ------
@@ -51,15 +53,13 @@ def recovery_point_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
         doubtful = evidence.copied_live or (replica.may_be_live and not evidence.copied)
         peers = [r for r in evidence.current if r is not replica and same_topic(r, replica)]
         untold = evidence.copied_live and not evidence.copied
+        absent = perhaps_absent(replica, evidence)
         if untold and peers and all(peer.log_end_offset < point.offset for peer in peers):
-            yield Undecided(
-                reason=f"broker {replica.broker} had flushed its log up to {point.offset}, and no log here reaches it",
-                missing="the option --copied live, stopped or crashed",
-                brokers=(replica.broker,),
-                start_offset=replica.log_end_offset,
-                end_offset=point.offset,
-                exhibits=(Exhibit(span=point.span, role="the recovery point"),),
-            )
+            yield _undecided(replica, point, "no log here reaches it", "the option --copied live, stopped or crashed")
+            continue
+        if absent is not None:
+            why = f"it ends at {replica.log_end_offset}. A producer snapshot is there: the next segment may not be copied"
+            yield _undecided(replica, point, why, f"{absent}, if the broker has it")
             continue
         yield Violation(
             brokers=(replica.broker,),
@@ -74,3 +74,14 @@ def recovery_point_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
             },
             exhibits=(Exhibit(span=point.span, role="the recovery point"),),
         )
+
+
+def _undecided(replica: Replica, point: OffsetClaim, why: str, missing: str) -> Undecided:
+    return Undecided(
+        reason=f"broker {replica.broker} had flushed its log up to {point.offset}, and {why}",
+        missing=missing,
+        brokers=(replica.broker,),
+        start_offset=replica.log_end_offset,
+        end_offset=point.offset,
+        exhibits=(Exhibit(span=point.span, role="the recovery point"),),
+    )

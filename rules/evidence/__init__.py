@@ -33,8 +33,9 @@ from rules.replicas.disagreement import Difference, Uncompared, differ
 from rules.replicas.epoch_order import epoch_falls
 from rules.replicas.exchanged import Exchanged
 from rules.replicas.inferred import InferredCut
+from rules.replicas.kept_older import KeptOlder
 from rules.replicas.keys_apart import KeysApart
-from rules.replicas.lineage import KeptOlder, LostTerm, epoch_held
+from rules.replicas.lineage import LostTerm, epoch_held
 from rules.replicas.lives import begun_again
 from rules.replicas.markers import MarkerMissing, MarkersApart, markers_apart
 from rules.replicas.metadata_snapshots import SnapshotSeen

@@ -35,6 +35,16 @@ def _with_absent(replica: Replica, evidence: PartitionEvidence) -> Replica:
     return replace(replica, log=structs.replace(log, unread=tuple(unread), unread_count=log.unread_count + len(absent)))
 
 
+def perhaps_absent(replica: Replica, evidence: PartitionEvidence) -> str | None:
+    """The segment that may not have been copied where the log ends at a snapshot of producers; null where none may.
+
+    The broker may as well have stopped there once, and the copy may be of an earlier moment than what stands beside it.
+    """
+    end = replica.log_end_offset
+    ended = not replica.may_be_live or evidence.copied in CRASHED or _went_on(replica, end)
+    return None if ended or end not in {*_snapshots(replica)} else f"{replica.path}/{end:020d}.log"
+
+
 def _head(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes]:
     """What comes before the first segment, where the replica's own files or its broker's log have it begin earlier.
 

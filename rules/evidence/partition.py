@@ -31,16 +31,10 @@ from rules.replicas.epoch_ends import EpochEnds, EpochReach, epoch_ends
 from rules.replicas.epoch_order import epochs_used_twice, presumed_leaders
 from rules.replicas.foreign import NONE_FOREIGN, Foreign
 from rules.replicas.inferred import InferredCut, inferred_cuts
+from rules.replicas.kept_older import KeptOlder, openings_on_older_records
 from rules.replicas.keys_apart import KeysApart, KeysUncompared
 from rules.replicas.led_last import first_alike, leads_by_word, perhaps_led_since
-from rules.replicas.lineage import (
-    KeptOlder,
-    LostTerm,
-    committed_batches,
-    openings_below_committed,
-    openings_on_older_records,
-    parted,
-)
+from rules.replicas.lineage import LostTerm, committed_batches, openings_below_committed, parted
 from rules.replicas.lives import incarnations
 from rules.replicas.metadata_snapshots import SnapshotSeen
 from rules.replicas.openings import first_openings

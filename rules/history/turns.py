@@ -50,10 +50,11 @@ def leader_changes(moments: Sequence[Moment], states: Sequence[PartitionState]) 
     for moment in sorted(filter(_is_unclean, moments), key=lambda said: not is_metadata(said)):
         changes.setdefault(moment.epoch or 0, (moment, moment.previous_isr or (), None, True))
     several = _told_in_several_ways(moments)
+    twice = bool(several) or _led_twice(moments)
     for told_first, after in pairwise(states):
         # ZooKeeper was put back, and states were numbered as before: whoever tells the next one knows which it was.
         ways = several.get(_numbers(told_first), (told_first,))
-        before = next((way for way in ways if len(ways) == 1 or way.clock == after.clock), None)
+        before = next((way for way in ways if not twice or way.clock == after.clock), None)
         # With a state missing between the two, the ISR may have grown unseen.
         if before is None or (after.partition_epoch or 0) != (before.partition_epoch or 0) + 1:
             continue
@@ -85,6 +86,12 @@ def _told_in_several_ways(moments: Iterable[Moment]) -> dict[Numbers, list[Parti
             if all((way.clock, *_held(way)) != (m.clock, *_held(m)) for way in ways):
                 ways.append(m)
     return {numbers: ways for numbers, ways in states.items() if len({_held(way) for way in ways}) > 1}
+
+
+def _led_twice(moments: Iterable[Moment]) -> bool:
+    """Whether two brokers tell that they led one epoch, so that the word of one controller may be missing."""
+    roles = {(m.epoch, m.broker) for m in moments if m.kind == "leader-starts" and not m.doubtful}
+    return len(roles) > len({epoch for epoch, _ in roles})
 
 
 def _numbers(state: PartitionState) -> Numbers:

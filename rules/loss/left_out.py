@@ -20,7 +20,7 @@ from rules.loss.gone import Gone, fates
 from rules.protocol.offsets import without
 from rules.protocol.steps import StepLimit
 from rules.replicas.epoch_ends import EpochReach
-from rules.replicas.lineage import cut_since, older_run
+from rules.replicas.kept_older import cut_since, older_run
 
 
 class LeftOut(Struct, frozen=True, kw_only=True):

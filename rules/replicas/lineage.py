@@ -1,24 +1,26 @@
-"""Whose records a log goes on from: what a new leader already held at the offsets that it did not have to write."""
+"""Epochs that opened below what was committed: what was proved before each, and what its opening left out."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from heapq import heappop, heappush
 from operator import itemgetter
+from typing import Final
 
-from parsers.provenance import Span
 from rules.chronicle.chronicle import Chronicle
 from rules.facts.stretch import EpochRun
-from rules.history.moments import Committed, Moment, gives_role
+from rules.history.moments import DESCRIPTION_CLOCK, Committed, Moment, gives_role
 from rules.history.statements import LogEvent, RoleTaken
 from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.protocol.steps import StepLimit
 from rules.replicas.batch_ends import BatchEnds
 from rules.replicas.markers import NEVER
-from rules.replicas.openings import ON_DISK, first_openings
+from rules.replicas.openings import ON_DISK
 from rules.replicas.replica import Replica
+
+_UNDATED: Final = (ON_DISK, DESCRIPTION_CLOCK)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +30,7 @@ class LostTerm:
     epoch: int
     leader: int | None
     start_offset: int
+    """Of the first record that was lost; where a witness dated the loss of some, an undated proof is of the rest."""
     committed: Committed
     opening: RoleTaken
 
@@ -55,15 +58,20 @@ def openings_below_committed(
         best = pool.furthest_before(opening)
         again = opening is not first[opening.epoch or 0]
         if best is not None and opening.offset is not None and best.end_offset > opening.offset:
-            yield LostTerm(
-                epoch=-1 if opening.epoch is None else opening.epoch,
-                leader=opening.broker,
-                start_offset=opening.offset,
-                committed=best,
-                opening=opening,
-            )
+            yield from _lost_terms(opening, opening.offset, best, pool)
             pool.throw_away(opening, again=again)
         pool.pass_by(opening, again=again)
+
+
+def _lost_terms(opening: RoleTaken, start: int, best: Committed, pool: _Proofs) -> Iterator[LostTerm]:
+    """What an opening left out; beyond what a witness told at a time, a checkpoint or a tool may tell of more."""
+    epoch = -1 if opening.epoch is None else opening.epoch
+    dated = pool.furthest_dated() if best.moment.clock in _UNDATED else None
+    if dated is not None and start < dated.end_offset:
+        yield LostTerm(epoch=epoch, leader=opening.broker, start_offset=start, committed=dated, opening=opening)
+        start = dated.end_offset
+    if start < best.end_offset:
+        yield LostTerm(epoch=epoch, leader=opening.broker, start_offset=start, committed=best, opening=opening)
 
 
 class _Proofs:
@@ -91,6 +99,9 @@ class _Proofs:
         del self._lowest[bisect_left(self._lowest, opening.offset, key=itemgetter(2)) :]
         self._lowest.append((-1 if opening.epoch is None else opening.epoch, again, opening.offset))
 
+    def _counts(self, proof: Committed) -> bool:
+        return told_in_its_term(proof, self._sure) or not self._lost_already(proof)
+
     def _lost_already(self, proof: Committed) -> bool:
         """Whether an earlier opening may have lost it, so that one of an unsure term proves nothing any more.
 
@@ -117,10 +128,15 @@ class _Proofs:
             taken = {index for index, _ in earlier}
             self._pending[epoch] = [entry for entry in same if entry[0] not in taken]
         proofs = StepLimit(len(self._pool), "laying proofs of committed records aside")
-        while self._pool and not _sure(self._pool[0][2], self._sure) and self._lost_already(self._pool[0][2]):
+        while self._pool and not self._counts(self._pool[0][2]):
             proofs.step()
             heappop(self._pool)
         return self._pool[0][2] if self._pool else None
+
+    def furthest_dated(self) -> Committed | None:
+        """Of what was taken up and counts, the furthest that a witness told at a time."""
+        dated = (proof for _, _, proof in self._pool if proof.moment.clock not in _UNDATED)
+        return max(filter(self._counts, dated), key=lambda proof: proof.end_offset, default=None)
 
     def throw_away(self, opening: RoleTaken, *, again: bool) -> None:
         """Forget what an opening has lost: it does not count against later ones."""
@@ -141,7 +157,7 @@ class _Proofs:
         return own and self._place[id(moment)] < self._place[id(opening)]
 
 
-def _sure(proof: Committed, sure: frozenset[tuple[str, int]]) -> bool:
+def told_in_its_term(proof: Committed, sure: frozenset[tuple[str, int]]) -> bool:
     """Whether the term is the one in which the proof was learnt, not merely the highest that it can be."""
     moment = proof.moment
     named = moment.kind in ("produced", "fetched", "consumed", "described") and moment.epoch == proof.term
@@ -186,7 +202,7 @@ def _checkpointed(replicas: Sequence[Replica]) -> Iterator[Committed]:
 def parted(lost: LostTerm, leaders: Sequence[Replica], replicas: Sequence[Replica]) -> bool:
     """Whether the log that would lead goes on from the opening, and the checkpoint's own log with older records."""
     runs = (run for replica in leaders for run in replica.log.epochs)
-    leads_on = any(run.epoch == lost.epoch and run.start_offset == lost.start_offset for run in runs)
+    leads_on = any(run.epoch == lost.epoch and run.start_offset == lost.opening.offset for run in runs)
     return leads_on and _older_beside(lost, replicas)
 
 
@@ -200,94 +216,6 @@ def _older_beside(lost: LostTerm, replicas: Sequence[Replica]) -> bool:
     holders = (r for r in replicas if r.high_watermark is not None and r.high_watermark.span == span)
     own = (epoch_held(replica, lost.start_offset) for replica in holders)
     return any(epoch is not None and epoch < lost.epoch for epoch in own)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptOlder:
-    """A leader opened its epoch on records of an older epoch, where committed ones of a newer epoch belonged."""
-
-    epoch: int
-    leader: int
-    start_offset: int
-    end_offset: int
-    held_epoch: int
-    held: Span
-    committed: Committed
-    opening: RoleTaken
-    perhaps_before: tuple[int, ...] = ()
-    """Epochs in between that others led, of whose openings nothing is told: one of them may have begun so before."""
-
-
-def openings_on_older_records(
-    chronicle: Chronicle, replicas: Sequence[Replica], voided: Collection[int]
-) -> Iterator[KeptOlder]:
-    """Every epoch whose leader had not the committed records of the epochs before it, though its log was long enough.
-
-    The offset at which it opened does not show it: only its log does, as long as it holds what it held then. What was
-    committed before a voided epoch, which opened below it, is lost already.
-    """
-    starts, sure = chronicle.opened, chronicle.sure_terms
-    ends = BatchEnds(chronicle.moments, replicas, first_openings(chronicle.moments, replicas))
-    best: dict[int, Committed] = {}
-    for told_of in chronicle.proofs:
-        proof = ends.whole(told_of)
-        if _sure(proof, sure) and (proof.term not in best or proof.end_offset > best[proof.term].end_offset):
-            best[proof.term] = proof
-    taken: set[int] = set()
-    for epoch in sorted(starts):
-        leader = next((replica for replica in replicas if replica.broker == starts[epoch].broker), None)
-        if leader is None:
-            continue
-        void_below = max((lost for lost in voided if lost <= epoch), default=-1)
-        for term in sorted(term for term in best if void_below <= term < epoch and term not in taken):
-            found = _kept(leader, starts[epoch], starts.get(term), best[term])
-            if found and not cut_since(found.leader, found.epoch, found.end_offset, chronicle):
-                taken.add(term)
-                yield replace(found, perhaps_before=tuple(_unopened(chronicle, term, found)))
-
-
-def _unopened(chronicle: Chronicle, term: int, found: KeptOlder) -> Iterator[int]:
-    """Epochs between what was committed and an opening that somebody else led, and whose own openings nobody tells."""
-    for epoch in range(term + 1, found.epoch):
-        led = chronicle.leaders.get(epoch)
-        if epoch not in chronicle.opened and led not in (None, found.leader) and epoch not in chronicle.led_by_nobody:
-            yield epoch
-
-
-def _kept(leader: Replica, opening: RoleTaken, former: RoleTaken | None, proof: Committed) -> KeptOlder | None:
-    if former is None or former.offset is None or opening.offset is None or opening.epoch is None or leader.cleaned:
-        return None
-    older = older_run(leader, proof.term, former.offset, min(proof.end_offset, opening.offset))
-    if older is None:
-        return None
-    run, start, end = older
-    return KeptOlder(
-        epoch=opening.epoch,
-        leader=leader.broker,
-        start_offset=start,
-        end_offset=end,
-        held_epoch=run.epoch,
-        held=run.first,
-        committed=proof,
-        opening=opening,
-    )
-
-
-def older_run(leader: Replica, epoch: int, first: int, last: int) -> tuple[EpochRun, int, int] | None:
-    """The first records between two offsets that are of an older epoch in a log, and which of the offsets they are."""
-    for run in leader.runs_within(first, last):
-        start, end = max(first, run.start_offset), min(last, run.end_offset)
-        if 0 <= run.epoch < epoch and start < end and leader.holds(start, end):
-            return run, start, end
-    return None
-
-
-def cut_since(leader: int, epoch: int, end_offset: int, chronicle: Chronicle) -> bool:
-    """Whether the leader cut its log there after it opened, so that what it holds may be of later."""
-    return any(
-        cut.broker == leader and cut.offset < end_offset and (cut.epoch is None or cut.epoch > epoch)
-        for cut in chronicle.cuts
-    )
 
 
 def epoch_held(replica: Replica, offset: int) -> int | None:

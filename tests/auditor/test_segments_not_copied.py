@@ -306,3 +306,22 @@ def test_a_snapshot_of_an_earlier_stop_asks_for_no_segment_of_a_copy_taken_live(
     report = audited(tmp_path, copied=copied)
     assert [(f.rule, f.brokers) for f in report.findings if f.rule == "SEG003"] == asked
     assert [f.rule for f in report.violations if f.severity > 1] == []
+
+
+@pytest.mark.parametrize(("snapshot", "copied", "verdicts"), [
+    (80, "live", ["undecided", "undecided"]),
+    (80, "crashed", []),
+    (70, "live", ["violated", "violated"]),
+])  # fmt: skip
+def test_a_log_that_ends_at_a_snapshot_is_not_said_to_have_lost_its_end(
+    snapshot: int, copied: str, verdicts: list[str], tmp_path: Path
+) -> None:
+    """Its next segment may not have been copied: nobody here tells whether the broker ever began one there."""
+    yard = Yard(tmp_path)
+    for broker in (1, 2):
+        yard.broker(broker, LOG, clean=False)
+    folder = yard.broker(3, LOG[:8], clean=False, hw=100, recovery=100)
+    (folder / f"{snapshot:020d}.snapshot").write_bytes(b"")
+    report = audited(tmp_path, copied=copied)
+    assert [f.verdict for f in report.findings if f.rule in ("HW001", "SEG008")] == verdicts
+    assert ("SEG003" in [f.rule for f in report.findings]) is (copied == "crashed")

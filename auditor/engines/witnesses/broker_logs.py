@@ -110,11 +110,19 @@ def _owned(parts: Iterator[LogPart], origin: Origin, speaker: bytes | None, size
 
 
 def _of_one(parts: Iterable[LogPart], origin: Origin, start: int, end: int) -> Speech:
-    """A log whose lines name several brokers is nobody's: most of its lines do not say whose they are."""
+    """A log whose lines name several brokers is nobody's: most of its lines do not say whose they are.
+
+    So is one in which a broker says that it starts in another cluster than its disks are of.
+    """
     named: set[int] = set()
+    clusters: set[str] = set()
     for part in parts:
         named |= set(part.events["broker"].unique().to_pylist()) - {None}
+        clusters |= set(part.events["cluster_id"].unique().to_pylist()) - {None, origin.cluster_id}
         yield part
+    if origin.cluster_id is not None and clusters:
+        expected, found = f"lines of cluster {origin.cluster_id}", f"lines of cluster {' and '.join(sorted(clusters))}"
+        yield no_part(refuse(origin, "ambiguous", start, end, expected=expected, found=found))
     if origin.broker is not None and not named <= {origin.broker}:
         yield _of_several(origin, named, start, end)
 
