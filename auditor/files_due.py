@@ -112,7 +112,7 @@ def _due(inventory: Inventory, selection: Selection) -> Iterator[Due]:
         held = any(r.origin.log_dir == path and r.origin.topic != METADATA_TOPIC for r in asked)
         yield from _of_log_dir(log_dirs[path], folders.get(path, ()), with_replicas=held)
     for replica in asked:
-        stopped = log_dirs[replica.origin.log_dir or ""].clean_shutdown
+        stopped = log_dirs[replica.origin.log_dir or ""].clean_shutdown is not None
         files = [file for file in folders.get(replica.path, ()) if not file.suffix]
         yield from _of_replica(replica, files, stopped=stopped, with_ids=replica.origin.cluster_id in with_ids)
 

@@ -20,7 +20,7 @@ from parsers.refusal import refuse
 from parsers.tables import Refusal
 from rules.evidence import EpochFile
 from rules.facts.stretch import LogFacts, UnreadBytes
-from rules.history.gaps import TraceGap
+from rules.history.trace_ends import TraceGap
 from rules.judging.giving_up import place_of
 from rules.narrow.facts import Fact
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parsers.inventory.contents import BrokerFrom, ClusterFrom, Inventory, LogDir, LogWitness, ReplicaDir
+from parsers.inventory.contents import Inventory, LogDir, LogWitness, ReplicaDir
 from parsers.inventory.enclosure import HOME, NotADump, enclose
 from parsers.inventory.file_names import FileName, ReplicaName, broker_of_word, parse_file_name, parse_replica_name
 from parsers.inventory.impostors import UNPACKED
@@ -13,8 +13,6 @@ from parsers.inventory.unnamed_kinds import begins_dump_text
 __all__ = [
     "HOME",
     "UNPACKED",
-    "BrokerFrom",
-    "ClusterFrom",
     "ExcludedFile",
     "FileName",
     "Inventory",

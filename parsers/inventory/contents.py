@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from msgspec import Struct
 
 from parsers.provenance import Origin, ReplicaState, Source, Span
 from parsers.tables import Refusal
-
-BrokerFrom = Literal["meta.properties", "override", "folder name"]
-ClusterFrom = Literal["meta.properties", "only cluster of the dump"]
 
 
 class LogDir(Struct, frozen=True, kw_only=True):
@@ -19,16 +14,13 @@ class LogDir(Struct, frozen=True, kw_only=True):
     path: str
     """Folder relative to the dump, with forward slashes; `.` for the dump itself."""
     cluster_id: str | None = None
-    cluster_from: ClusterFrom | None = None
     broker: int | None = None
-    broker_from: BrokerFrom | None = None
     directory_id: str | None = None
     meta_version: int | None = None
     meta: Span | None = None
     """The meta.properties; null in a copy that lacks it."""
-    clean_shutdown: bool = False
-    clean_shutdown_span: Span | None = None
-    clean_shutdown_broker_epoch: int | None = None
+    clean_shutdown: Span | None = None
+    """The marker of an orderly stop; null where there is none."""
     ambiguous: bool = False
     """Whether another log dir of the dump claims to be the same one; a refusal names both."""
 

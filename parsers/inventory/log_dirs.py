@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from parsers.checkpoints import CleanShutdown, MetaProperties, read_clean_shutdown, read_meta_properties
 from parsers.files import printable, read_source
-from parsers.inventory.contents import BrokerFrom, LogDir
+from parsers.inventory.contents import LogDir
 from parsers.inventory.file_names import LOG_DIR_MARKS, broker_of_number, broker_of_word, parse_replica_name
 from parsers.inventory.tree_walk import Folder, ancestors
 from parsers.provenance import Origin
@@ -93,20 +93,13 @@ def identify(root: Path, folder: Folder) -> tuple[LogDir, list[Refusal]]:
         log_dir = replace(
             log_dir,
             cluster_id=meta.cluster_id,
-            cluster_from="meta.properties" if meta.cluster_id else None,
             broker=meta.broker,
-            broker_from="meta.properties" if meta.broker is not None else None,
             directory_id=meta.directory_id,
             meta_version=meta.version,
             meta=meta.span,
         )
     if clean:
-        log_dir = replace(
-            log_dir,
-            clean_shutdown=True,
-            clean_shutdown_span=clean.span,
-            clean_shutdown_broker_epoch=clean.broker_epoch,
-        )
+        log_dir = replace(log_dir, clean_shutdown=clean.span)
     return log_dir, [*(meta.refusals if meta else ()), *(clean.refusals if clean else ())]
 
 
@@ -137,7 +130,7 @@ def name_brokers(log_dirs: Sequence[LogDir], overrides: Overrides, root_name: st
 
 def _override(log_dir: LogDir, overrides: Overrides) -> LogDir:
     broker = overrides.broker_of(log_dir.path)
-    return log_dir if broker is None else _with_broker(log_dir, broker, "override")
+    return log_dir if broker is None else replace(log_dir, broker=broker)
 
 
 def _from_folder(log_dir: LogDir, root_name: str, brokers: Mapping[str, set[int]]) -> LogDir:
@@ -148,12 +141,8 @@ def _from_folder(log_dir: LogDir, root_name: str, brokers: Mapping[str, set[int]
             broker = broker_of(name)
             # A folder that holds another broker's log dir too is not named after a broker.
             if broker is not None and brokers.get(path, {broker}) == {broker}:
-                return _with_broker(log_dir, broker, "folder name")
+                return replace(log_dir, broker=broker)
     return log_dir
-
-
-def _with_broker(log_dir: LogDir, broker: int, broker_from: BrokerFrom) -> LogDir:
-    return replace(log_dir, broker=broker, broker_from=broker_from)
 
 
 def adopt_cluster(log_dirs: Sequence[LogDir]) -> list[LogDir]:
@@ -162,10 +151,7 @@ def adopt_cluster(log_dirs: Sequence[LogDir]) -> list[LogDir]:
     only = next(iter(clusters)) if len(clusters) == 1 else None
     if only is None:
         return list(log_dirs)
-    return [
-        log_dir if log_dir.meta else replace(log_dir, cluster_id=only, cluster_from="only cluster of the dump")
-        for log_dir in log_dirs
-    ]
+    return [log_dir if log_dir.meta else replace(log_dir, cluster_id=only) for log_dir in log_dirs]
 
 
 def refuse_unknown_brokers(log_dirs: Sequence[LogDir]) -> list[Refusal]:

@@ -12,10 +12,9 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from rules.chronicle.silence import Log, Silence
-from rules.history.gaps import TraceGap
 from rules.history.moments import Moment
 from rules.history.steady import QUIET_MS, Times, joined
-from rules.history.trace_ends import TraceEnd
+from rules.history.trace_ends import TraceEnd, TraceGap
 
 FIRST_FETCH_MS: Final = 1000
 """A request log of which the first line is that much younger than a lead did not see it begin."""

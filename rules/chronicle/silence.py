@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -40,6 +41,11 @@ class Silence(Struct, frozen=True, kw_only=True):
         whole = "whole " if self.window.startswith("whole") else ""
         window = f" {rest}" if (rest := self.window.removeprefix("whole").strip()) else ""
         return f"{who}'s {whole}{_CALLED[self.log]}{window}{since}{f': {self.perhaps}' if self.perhaps else ''}"
+
+
+def roles_of(brokers: Iterable[int]) -> str:
+    """The logs of several brokers that tell which roles they took, all of which are needed."""
+    return " and ".join(Silence(broker=broker, log="roles").words for broker in brokers)
 
 
 def would_tell(*silences: Silence | str) -> str:

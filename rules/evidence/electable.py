@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from rules.chronicle.stories import TURNS
 from rules.evidence import PartitionEvidence
 from rules.evidence.asked_once import asked_once
-from rules.history.moments import DISTURBED, ROLE_KINDS, ZOOKEEPER_CLOCK, Moment, own_log_end
+from rules.history.moments import ROLE_KINDS, ZOOKEEPER_CLOCK, Moment, own_log_end
 from rules.history.statements import PartitionState
 from rules.replicas.replica import Replica
 
 NOBODY: Final = -1
-_TELLING_AN_END: Final = (*ROLE_KINDS, *DISTURBED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ def _at_rest(replicas: Sequence[Replica], moments: Sequence[Moment], state: Part
     No copy of such a log is too early: in that epoch nothing is appended.
     """
     for replica in replicas:
-        own = [m for m in moments if m.clock == f"broker {replica.broker}" and m.kind in _TELLING_AN_END]
+        own = [m for m in moments if m.clock == f"broker {replica.broker}" and m.kind in TURNS]
         epochs = [m.epoch if m.kind in ROLE_KINDS else None for m in own]
         since = own[epochs.index(state.epoch) :] if state.epoch in epochs else []
         ends = {None if m.doubtful else own_log_end(m) for m in since}

@@ -10,13 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from rules.history.falling_times import BROKERS
 from rules.history.moments import Moment, gives_role, is_metadata, ordered
 from rules.history.rotated import FileOrder, log_of
 from rules.history.statements import Fetched, Inquiry, LogCut, PartitionState, Role, RoleTaken
 from rules.history.turns import roles_fall_back
 
-BROKERS: Final = "broker "
-"""What a broker's clock begins with."""
 ANSWERED: Final = ("cut-by-epoch-answer", "epoch-answer-kept", "epoch-round")
 """What a follower says when its leader has told it where an epoch ended."""
 First = Mapping[tuple[str, int], RoleTaken]

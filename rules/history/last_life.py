@@ -11,8 +11,6 @@ from typing import Final
 
 from rules.history.moments import ROLE_KINDS, Moment, held_up_to, in_sync, ordered
 
-TIMELESS: Final = ("described",)
-"""What is told without a time of its own."""
 TELLING: Final = (*ROLE_KINDS, "leadership", "log-deleted")
 
 
@@ -61,7 +59,7 @@ def not_made(moments: Sequence[Moment], last_life: Sequence[Moment]) -> frozense
 
 
 def _dated(moments: Iterable[Moment]) -> list[Moment]:
-    return [moment for moment in moments if moment.kind not in TIMELESS and moment.time is not None]
+    return [moment for moment in moments if moment.kind != "described" and moment.time is not None]
 
 
 def _since_made(moments: Iterable[Moment]) -> list[Moment]:
@@ -101,7 +99,7 @@ def of_the_last_life(moments: Sequence[Moment]) -> list[Moment]:
     return [
         moment
         for moment in moments
-        if moment.kind in TIMELESS or moment.time is None or moment.time >= since.get(moment.clock, everywhere)
+        if moment.kind == "described" or moment.time is None or moment.time >= since.get(moment.clock, everywhere)
     ]
 
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from rules.history.moments import ROLE_KINDS, STARTING, Moment, gives_role, leads, ordered
 from rules.history.repetitions import first_of, last_of
-from rules.history.statements import RoleTaken
+from rules.history.statements import Answered, RoleTaken
 from rules.history.unnamed_epochs import first_roles, possible_epochs
 from rules.history.untold_roles import EarlierRoles, UntoldRoles, is_served
 
@@ -43,7 +43,7 @@ def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
         if gives_role(moment) and moment.epoch is not None:
             terms[moment.clock] = max(moment.epoch, terms.get(moment.clock, -1))
             roles[moment.clock] = moment
-        named = moment.epoch if moment.kind in ("fetched", "produced", "consumed") else None
+        named = moment.epoch if isinstance(moment, Answered) else None
         term = named if named is not None and named >= 0 else former
         role = roles.get(moment.clock)
         if term is not None and former is not None and term < former and role is not None and leads(role):

@@ -1,4 +1,4 @@
-"""Request logs that end before their broker ceased to answer: its followers' logs tell how far their sessions went.
+"""Where request logs are not whole; of one that ends too early its followers' logs tell how far their sessions went.
 
 Requests of a fetch session are numbered. Who cannot send one writes down its session and number: all before it had been
 answered, and whoever answers logs that.
@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from parsers.provenance import Span
-from rules.history.gaps import TraceGap
 
 WHOLE: Final = 1 << 13
 """Request logs whose lines name partitions no more often than this are kept as they are."""
@@ -19,6 +18,23 @@ NEAR_MS: Final = 5000
 """What two brokers wrote at one time by their clocks may be so much apart."""
 STOPPING_MS: Final = 1000
 """Up to so long before a broker says that it stops it answers surely; since then 4.0 logs no answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceGap:
+    """From the first to the last place that could not be read in one log of a broker's answers.
+
+    Behind a log that ends too early it is empty, and tells since when lines are missing.
+    """
+
+    broker: int
+    source: str
+    start: int
+    end: int
+    since: int | None = None
+    """When the last line of a log that ends too early was written, on its broker's clock."""
+    told_by: Span | None = None
+    """Who tells that it ends too early; null where lines are missing amid the log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -167,7 +167,7 @@ def _newest_before(in_order: Sequence[Moment], places: Sequence[int]) -> Mapping
 
 def _is_answer(moment: Moment) -> bool:
     """Whether only a leader gives it; what is doubtful or an error may be anybody's."""
-    answer = moment.kind in ("fetched", "consumed", "produced")
+    answer = isinstance(moment, Answered)
     return answer and moment.error in (None, 0) and moment.clock == f"broker {moment.witness}"
 
 

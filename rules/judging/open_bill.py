@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rules.chronicle.silence import Silence, would_tell
+from rules.chronicle.silence import roles_of
 from rules.evidence import PartitionEvidence
 from rules.finding import Bearings, Finding
 from rules.loss.incurred import Loss
@@ -43,8 +43,8 @@ def unproved(losses: Sequence[Loss]) -> Iterator[RuleCoverage]:
         when = "" if loss.next_epoch is None else f" when epoch {loss.next_epoch} began"
         reason = f"records {what} may have been left out{when}"
         brokers = sorted({broker for broker in (loss.leader, loss.next_leader) if broker is not None})
-        missing = " and ".join(would_tell(Silence(broker=broker, log="roles")) for broker in brokers)
-        yield RuleCoverage(rule="the bill", reason=reason, missing=missing or "a log that tells who led these epochs")
+        missing = roles_of(brokers) or "a log that tells who led these epochs"
+        yield RuleCoverage(rule="the bill", reason=reason, missing=missing)
 
 
 def _perhaps_held(loss: Loss) -> RuleCoverage:

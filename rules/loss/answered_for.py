@@ -15,9 +15,9 @@ from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import COMPACTED_TOPICS, PartitionEvidence, gives_role
 from rules.finding import capital
 from rules.history.moments import succeeded
-from rules.history.statements import Produced
+from rules.history.statements import Answered, Produced
 from rules.loss.gone import Gone, fates
-from rules.loss.last_answers import REQUESTS, Answering
+from rules.loss.last_answers import Answering
 from rules.loss.later import stands_no_more
 from rules.loss.left_out import LeftOut, left_out
 from rules.loss.unsettled import Unsettled
@@ -191,7 +191,7 @@ def _untold_parts(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[tup
 
 def _of_silent_leaders(evidence: PartitionEvidence, *, by_one: bool) -> Iterator[Unsettled]:
     """What such a leader may have written and answered, as logs of others may tell."""
-    requests = any(moment.kind in REQUESTS for moment in evidence.moments)
+    requests = any(isinstance(moment, Answered) for moment in evidence.moments)
     for broker, offset in sorted(_silent_leaders(evidence).items()):
         beyond = "" if offset is None else f" from offset {offset} on"
         # Where its log of requests is not here at all, the scope of the verdict says so; one without any was cut.

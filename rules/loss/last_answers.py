@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from rules.chronicle.extents import NO_OFFSETS, Extents
 from rules.evidence import PartitionEvidence
 from rules.evidence.asked_once import asked_once
 from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING, succeeded
-from rules.history.statements import LogEvent, RoleTaken
+from rules.history.statements import Answered, LogEvent, RoleTaken
 from rules.settings import STOPPED
-
-REQUESTS: Final = ("fetched", "consumed", "produced")
 
 
 @asked_once
@@ -19,7 +15,7 @@ def _last_requests(evidence: PartitionEvidence) -> dict[int | None, int]:
     """When each witness answered the last request of this partition that is told; 0 where none has a time."""
     last: dict[int | None, int] = {}
     for m in evidence.moments:
-        if m.kind in REQUESTS:
+        if isinstance(m, Answered):
             last[m.witness] = max(m.last_time or m.time or 0, last.get(m.witness, 0))
     return last
 

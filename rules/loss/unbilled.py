@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from rules.chronicle.extents import Extents
-from rules.chronicle.silence import Silence, would_tell
+from rules.chronicle.silence import roles_of
 from rules.evidence import PartitionEvidence
 from rules.finding import Bearings, Finding
 from rules.loss.incurred import Loss
@@ -113,7 +113,7 @@ def _stretch(
         acknowledged=acknowledged,
         sure=finding.confidence == "certain",
         because=USED_TWICE if twice else NO_EPOCH,
-        missing=" and ".join(would_tell(Silence(broker=broker, log="roles")) for broker in finding.brokers),
+        missing=roles_of(finding.brokers),
         leaders=leaders,
         standing=tuple(
             Standing(epoch=run.epoch, start_offset=max(start, run.start_offset), end_offset=min(end, run.end_offset))

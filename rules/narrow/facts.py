@@ -22,11 +22,10 @@ from rules.facts.indexes import NO_INDEXES, IndexFacts
 from rules.facts.read_again import UnreadFile
 from rules.facts.stretch import LogFacts
 from rules.history.falling_times import Falls, TimesFall
-from rules.history.gaps import TraceGap
 from rules.history.moments import Moment
 from rules.history.role_times import RoleTime
 from rules.history.steady import Steady, Times
-from rules.history.trace_ends import SessionBroken, TraceEnd
+from rules.history.trace_ends import SessionBroken, TraceEnd, TraceGap
 from rules.replicas.belied import LooseFolder
 from rules.replicas.commits_of_groups import GroupAssignment, GroupCommit, GroupHome
 from rules.replicas.coordinators import NO_COORDINATORS, CoordinatorLog, Coordinators

@@ -6,7 +6,7 @@ The two are never compared with each other by accident: they are different class
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -49,7 +49,6 @@ class KafkaVersion:
     release: Release
     released: bool = True
     """False for snapshots and release candidates, which sort before the release that they lead to."""
-    vendor: str = field(default="", compare=False)
 
     def at_least(self, *release: int) -> bool:
         """Whether this binary is of that release or later; a pre-release of it is not."""
@@ -88,8 +87,8 @@ def parse_kafka_version(text: str) -> KafkaVersion | None:
         apache = CONFLUENT_RELEASES.get((numbers[0], numbers[1]))
         if apache is None:
             return None
-        return KafkaVersion(release=padded((*apache, *numbers[2:3])), released=released, vendor=suffix)
-    return KafkaVersion(release=padded(numbers), released=released, vendor=suffix if released else "")
+        return KafkaVersion(release=padded((*apache, *numbers[2:3])), released=released)
+    return KafkaVersion(release=padded(numbers), released=released)
 
 
 def parse_protocol_version(text: str) -> ProtocolVersion | None:

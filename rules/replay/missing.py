@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rules.chronicle.request_logs import Why
+from rules.chronicle.silence import Silence
 from rules.replay.leading.leader_walk import LeaderRow
 from rules.replay.leads.in_sync import IsrHistory
 from rules.replay.leads.served_leads import OF_ANOTHER_TIME, ServedLead
@@ -86,8 +87,8 @@ def _no_opening(lead: ServedLead) -> Missing:
     """A log that is there and tells of other roles alone is not the same as no log."""
     leaves_open, first = "where the epoch opened and what its leader's log end was", lead.epochs[0]
     if not lead.roles_told:
-        kind = f"broker {lead.leader}'s state-change.log and server.log"
-        return _lacking(lead, kind, f"{kind} of epoch {first}", leaves_open)
+        asked = Silence(broker=lead.leader, log="roles")
+        return _lacking(lead, asked.words, replace(asked, window=f"of epoch {first}").words, leaves_open)
     kind = f"broker {lead.leader}'s own line that it began to lead"
     why = ", which its log here lacks"
     why += "" if lead.answers else " (it may never have led then)"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rules.history.last_life import TIMELESS, gave_up, of_the_last_life
+from rules.history.last_life import gave_up, of_the_last_life
 from rules.history.moments import Moment
 from rules.replicas.replica import Replica
 
@@ -25,7 +25,7 @@ def of_incarnation(moments: Sequence[Moment], replicas: Sequence[Replica]) -> li
     ids = {m.topic_id for m in moments if m.topic_id is not None and m.kind != "described"}
     if not ids:
         since = _first_record(replicas) if begun_again(replicas, moments) else 0
-        return [m for m in of_the_last_life(moments) if m.kind in TIMELESS or m.time is None or m.time >= since]
+        return [m for m in of_the_last_life(moments) if m.kind == "described" or m.time is None or m.time >= since]
     if newest is None or len({*held, *ids}) == 1 or ids == {newest}:
         return list(moments)
     return [moment for moment in moments if moment.topic_id == newest]

@@ -23,11 +23,10 @@ from parsers.provenance import Span
 from rules.chronicle.request_logs import request_logs
 from rules.event_lines import Words, number, verb_and_rest, words_of
 from rules.evidence import PartitionEvidence
-from rules.history.gaps import TraceGap
 from rules.history.moments import Moment
 from rules.history.statements import Answered
 from rules.history.steady import QUIET_MS, joined, spoken_in
-from rules.history.trace_ends import SpokenStretch, TraceEnd
+from rules.history.trace_ends import SpokenStretch, TraceEnd, TraceGap
 from rules.settings import Setting
 from rules.sketch.drawn_log import SketchError
 from rules.sketch.statement_lines import EVENTS

@@ -207,9 +207,8 @@ class _Table:
 
     def _served_unreplayed(self, moment: Moment) -> None:
         """What leader and asker held before it says nothing of what they hold now."""
-        leader, fetch = self.cells.get(-1 if moment.witness is None else moment.witness), None
-        if isinstance(moment, Fetched):
-            fetch = moment
+        leader = self.cells.get(-1 if moment.witness is None else moment.witness)
+        fetch = moment if isinstance(moment, Fetched) else None
         asker = None if fetch is None else self._asker(fetch)
         if leader is not None:
             watermark = None if fetch is None else fetch.high_watermark

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Final
+from typing import Final, TypeGuard
 
 from rules.evidence import METADATA_TOPIC, PartitionEvidence
 from rules.history.moments import Moment
+from rules.history.statements import Answered
 from rules.replay import Missing
+from rules.words import counted
 
-_ANSWERS: Final = ("fetched", "consumed", "produced")
 _PERHAPS_APPENDED: Final = (None, 0, 7, 20)
 """A request that timed out, or whose ISR was too small afterwards, was appended nevertheless."""
 _KIND: Final = "the terms of answers"
 
 
-def unreplayed(moment: Moment, replayed: Collection[int]) -> bool:
+def unreplayed(moment: Moment, replayed: Collection[int]) -> TypeGuard[Answered]:
     """Whether a statement is an answer that may tell of another log end than its leader had, and no course holds it."""
-    return moment.kind in _ANSWERS and moment.error in _PERHAPS_APPENDED and id(moment) not in replayed
+    return isinstance(moment, Answered) and moment.error in _PERHAPS_APPENDED and id(moment) not in replayed
 
 
 def unplaced(evidence: PartitionEvidence, replayed: Collection[int]) -> Iterator[Missing]:
@@ -37,7 +38,7 @@ def unplaced(evidence: PartitionEvidence, replayed: Collection[int]) -> Iterator
         yield Missing(
             kind=_KIND,
             evidence=(
-                f"a replay of {_answers(len(answers))} of broker {broker}{of}: its log was loaded once more"
+                f"a replay of {counted(len(answers), 'answer')} of broker {broker}{of}: its log was loaded once more"
                 " since the epoch began, or nothing tells that it led"
             ),
             leaves_open="its log end after each of them, and the high watermarks",
@@ -55,7 +56,3 @@ def _of_all(evidence: PartitionEvidence) -> str | None:
 
 def _epochs(found: Mapping[int | None, Collection[Moment]]) -> tuple[int, ...]:
     return tuple(sorted({m.term for answers in found.values() for m in answers if m.term is not None and m.term >= 0}))
-
-
-def _answers(count: int) -> str:
-    return "1 answer" if count == 1 else f"{count} answers"

@@ -12,8 +12,7 @@ from dumps_at_hand import SAMPLES, told, told_of, violations
 from auditor.engines.plan import trace_stretches as plan_traces
 from parsers.provenance import Span
 from rules.chronicle.request_logs import LoggedRequests
-from rules.history.gaps import TraceGap
-from rules.history.trace_ends import SessionBroken, SessionLeft, SpokenStretch, TraceEnd, ended_early
+from rules.history.trace_ends import SessionBroken, SessionLeft, SpokenStretch, TraceEnd, TraceGap, ended_early
 from tests.lab.effort import fast_if
 from tests.lab.sample_histories import evidence_of, histories
 from tests.mutants.surgery import split

@@ -75,18 +75,19 @@ def test_cluster_ids(case: str, cluster_id: str | None) -> None:
 def test_log_dirs_of_a_current_release() -> None:
     by_broker = {log_dir.broker: log_dir for log_dir in inventory_of("clean_4x").log_dirs}
     first, controller = by_broker[1], by_broker[100]
-    assert (first.path, first.broker_from, first.meta_version) == ("broker-1/data", "meta.properties", 1)
-    assert (first.clean_shutdown, first.clean_shutdown_broker_epoch) == (True, 222)
+    assert (first.path, first.meta_version) == ("broker-1/data", 1)
+    assert first.clean_shutdown is not None
+    assert first.clean_shutdown.source == "broker-1/data/.kafka_cleanshutdown"
     assert first.directory_id == "_Shu4lyL3IBMqVxxiaWJGw"
     assert first.meta is not None
     assert (first.meta.source, first.meta.start) == ("broker-1/data/meta.properties", 0)
-    assert (controller.clean_shutdown, controller.clean_shutdown_span) == (False, None)
+    assert controller.clean_shutdown is None
 
 
 def test_log_dirs_of_an_old_release() -> None:
     for log_dir in inventory_of("clean_1_1").log_dirs:
         assert (log_dir.meta_version, log_dir.directory_id) == (0, None)
-        assert (log_dir.clean_shutdown, log_dir.clean_shutdown_broker_epoch) == (True, None)
+        assert log_dir.clean_shutdown is not None
 
 
 def test_a_recreated_topic_has_two_ids() -> None:

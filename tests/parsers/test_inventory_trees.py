@@ -110,9 +110,7 @@ def test_a_partial_copy_takes_its_broker_from_a_folder_name(tmp_path: Path, name
     put_log_dir(tmp_path, f"{name}/data", None, "t-0")
     inventory = take_inventory(tmp_path)
     assert inventory.refusals == ()
-    assert [(item.path, item.broker, item.broker_from) for item in inventory.log_dirs] == [
-        (f"{name}/data", 7, "folder name")
-    ]
+    assert [(item.path, item.broker) for item in inventory.log_dirs] == [(f"{name}/data", 7)]
 
 
 def test_a_worded_folder_outweighs_a_numbered_disk(tmp_path: Path) -> None:
@@ -142,13 +140,13 @@ def test_the_user_can_name_a_broker(tmp_path: Path, given: str) -> None:
     put_log_dir(tmp_path, "somewhere/data", None, "t-0")
     inventory = take_inventory(tmp_path, log_dirs=[(4, given)])
     assert inventory.refusals == ()
-    assert [(item.broker, item.broker_from) for item in inventory.log_dirs] == [(4, "override")]
+    assert [item.broker for item in inventory.log_dirs] == [4]
 
 
 def test_an_absolute_override_is_found_and_outweighs_the_disk(tmp_path: Path) -> None:
     put_log_dir(tmp_path, "data", 1, "t-0")
     inventory = take_inventory(tmp_path, log_dirs=[(4, str(tmp_path / "data"))])
-    assert [(item.broker, item.broker_from) for item in inventory.log_dirs] == [(4, "override")]
+    assert [item.broker for item in inventory.log_dirs] == [4]
 
 
 def test_an_override_of_no_folder_is_refused(tmp_path: Path) -> None:
@@ -166,7 +164,7 @@ def test_a_partial_copy_joins_the_only_cluster(tmp_path: Path) -> None:
     put_log_dir(tmp_path, "broker-1", 1, "t-0")
     put_log_dir(tmp_path, "broker-2", None, "t-0")
     by_path = {log_dir.path: log_dir for log_dir in take_inventory(tmp_path).log_dirs}
-    assert (by_path["broker-2"].cluster_id, by_path["broker-2"].cluster_from) == ("C1", "only cluster of the dump")
+    assert by_path["broker-2"].cluster_id == "C1"
 
 
 def test_a_log_dir_is_known_by_its_checkpoints_alone(tmp_path: Path) -> None:
@@ -259,7 +257,7 @@ def test_a_broken_meta_properties_is_refused_and_the_folder_name_serves(tmp_path
     put(tmp_path, "broker-5/meta.properties", b"version=1\nnode.id=five\n")
     inventory = take_inventory(tmp_path)
     assert only_refusal(inventory).source == "broker-5/meta.properties"
-    assert [(item.broker, item.broker_from) for item in inventory.log_dirs] == [(5, "folder name")]
+    assert [item.broker for item in inventory.log_dirs] == [5]
 
 
 def test_windows_line_ends_in_identity_files(tmp_path: Path) -> None:

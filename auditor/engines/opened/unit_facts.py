@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from auditor.engines.opened.opening import unread_file
 from auditor.engines.plan.units import ReadUnit
-from parsers.provenance import Span
 from parsers.tables import Refusal
 from rules.facts.indexes import NO_INDEXES, IndexFacts
 from rules.facts.stretch import LogFacts
@@ -25,7 +24,6 @@ def replica_fact(
     bytes_read: int = 0,
 ) -> Fact:
     """What a unit tells of one replica: a stretch of its log, or its directory."""
-    marker = unit.clean_shutdown
     return Fact(
         cluster_id=unit.cluster_id,
         topic=unit.topic,
@@ -39,7 +37,7 @@ def replica_fact(
         log=log,
         directory=directory,
         indexes=indexes,
-        clean_shutdown=None if marker is None else Span(source=marker, start=0, end=unit.clean_shutdown_size),
+        clean_shutdown=unit.clean_shutdown,
         bytes_seen=bytes_seen,
         bytes_read=bytes_read,
     )

@@ -85,7 +85,7 @@ def _log_dir(owner: Owner, files: Sequence[Source], inventory: Inventory) -> str
 
 def _homes(owner: Owner, inventory: Inventory) -> Iterator[TextHome]:
     folders = inventory.files_by_folder()
-    stops = {log_dir.path: log_dir.clean_shutdown_span for log_dir in inventory.log_dirs if log_dir.clean_shutdown}
+    stops = {log_dir.path: log_dir.clean_shutdown for log_dir in inventory.log_dirs}
     for replica in inventory.replicas:
         origin = replica.origin
         if (origin.cluster_id, origin.broker) == owner and replica.state == "current" and not replica.ambiguous:

@@ -81,8 +81,7 @@ class ReadUnit(Struct, frozen=True, kw_only=True):
     """Segments that wait for their deletion."""
     indexes: tuple[Piece, ...] = ()
     """Of the segments of a stretch of log."""
-    clean_shutdown: str | None = None
-    clean_shutdown_size: int = 0
+    clean_shutdown: Span | None = None
     names: tuple[TopicName, ...] = ()
     """Topics by id, for traces that name ids only."""
     log_patterns: tuple[str, ...] = ()
@@ -201,7 +200,7 @@ def _unit(
     indexes: tuple[Piece, ...] = (),
 ) -> ReadUnit:
     """A stretch of the log, or in front of the first one the directory's small files."""
-    origin, marker = replica.origin, home.clean_shutdown_span
+    origin = replica.origin
     return ReadUnit(
         kind="directory" if order < 0 else "log",
         dump=dump,
@@ -218,8 +217,7 @@ def _unit(
         segments=segments,
         leftovers=leftovers,
         indexes=indexes,
-        clean_shutdown=marker.source if marker and home.clean_shutdown else None,
-        clean_shutdown_size=marker.end if marker else 0,
+        clean_shutdown=home.clean_shutdown,
     )
 
 

@@ -18,8 +18,7 @@ from parsers.broker_log import wall_clock
 from parsers.provenance import Span, row_span
 from parsers.tables import BrokerEvent, BrokerSetting, ConfigChange
 from rules.chronicle.request_logs import request_logs
-from rules.history.gaps import TraceGap
-from rules.history.trace_ends import SessionBroken, TraceEnd, busy_logs, ended_early
+from rules.history.trace_ends import SessionBroken, TraceEnd, TraceGap, busy_logs, ended_early
 from rules.narrow.facts import Fact, Surroundings
 from rules.replicas.coordinators import Coordinators
 from rules.replicas.partition_counts import counts_of

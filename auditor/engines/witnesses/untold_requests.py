@@ -12,8 +12,8 @@ from parsers.refusal import refuse
 from parsers.request_log import LostLines, Other, RequestColumns, lost_lines
 from parsers.tables import Refusal
 from rules.evidence import METADATA_TOPIC
-from rules.history.gaps import TraceGap
 from rules.history.moments import Moment
+from rules.history.trace_ends import TraceGap
 
 
 def trace_gaps(unit: ReadUnit, refusals: Iterable[Refusal]) -> Iterator[TraceGap]:

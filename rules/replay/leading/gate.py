@@ -35,11 +35,8 @@ class MinIsrGate:
 
     def enough(self, since: int | None, until: int | None) -> int | None:
         """The ISR size below which it surely rested all the time between two; null where none is known."""
-        rank, asked = self.rank, self.rank.min_in_sync.between(since, until)
-        numbers = [n for n in asked if n is not None]
-        if not rank.gated or rank.assigned is None or len(numbers) < len(asked):
-            return None
-        return min(*numbers, rank.assigned)
+        rank, values = self.rank, self.rank.min_in_sync.between(since, until)
+        return min(*values, rank.assigned) if rank.gated and rank.assigned is not None and values else None
 
     def relied_on(self, sizes: Sequence[int], since: int | None, until: int | None) -> str | None:
         """The setting without which it would not be surely open."""
@@ -48,9 +45,7 @@ class MinIsrGate:
         return f"{MIN_IN_SYNC} is {most}" if self.rank.gated is not False and most and min(sizes) < enough else None
 
     def _most(self, since: int | None, until: int | None) -> int | None:
-        asked = self.rank.min_in_sync.between(since, until)
-        numbers = [n for n in asked if n is not None]
-        return max(numbers) if len(numbers) == len(asked) else None
+        return max(self.rank.min_in_sync.between(since, until), default=None)
 
     def _proved(self, since: int | None, until: int | None) -> int | None:
         """The proof, where no other value is told between it and the times that are asked about."""

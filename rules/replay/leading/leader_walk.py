@@ -117,9 +117,8 @@ class LeaderWalk:
         late = self.counting.is_late(time)
         remotes = {b: self._remote(t, instant, late=late) for b, t in self.tracks.items()}
         since = self.before, time
-        gone = tuple(isr for isr in self.passed(*since) if isr not in self.advancing)
         asking = remotes if asker is None else {**remotes, asker.broker: asker.asking()}
-        advancing = self._raise_high(asking, possible, since, gone)
+        advancing = self._raise_high(asking, possible, since, gone=True)
         answered_high = self.high
         self._raise_low(row, remotes, possible, time)
         if asker is not None:
@@ -205,26 +204,28 @@ class LeaderWalk:
         remotes: dict[int, RemoteEndBounds],
         possible: PossibleIsrs,
         meanwhile: tuple[int | None, int | None],
-        gone: tuple[Isr, ...] = (),
+        *,
+        gone: bool = False,
     ) -> tuple[Isr, ...]:
         """As far as an ISR lets it advance that may be in force, or where all rest, one that is `gone` meanwhile."""
         for broker, remote in remotes.items():
             before, high = self.reached[broker], remote.high
             self.reached[broker] = None if before is None or high is None else max(before, high)
         enough = None if self.unseen else self.gate.enough(*meanwhile)
-        raising = possible.isrs
-        if enough is not None:
-            raising = tuple(isr for isr in possible.isrs if len(isr) >= enough)
-            gone = tuple(isr for isr in gone if len(isr) >= enough)
+        raising = tuple(isr for isr in possible.isrs if enough is None or len(isr) >= enough)
         if raising == possible.isrs:
             self._raise_under(possible.surely, remotes, possible.joined)
         elif raising:
             self._raise_under(frozenset.intersection(*raising), remotes, possible.joined)
-        elif gone:
-            self._raise_under(frozenset.intersection(*gone), remotes, NOBODY)
+        elif gone and enough is not None and (passed := self._gone(meanwhile, enough)):
+            self._raise_under(frozenset.intersection(*passed), remotes, NOBODY)
         if len(raising) < len(possible.isrs) and self.high is not None:
             self.high = at_most(self.high.offset, why_resting(self.high.because, enough))
         return raising
+
+    def _gone(self, meanwhile: tuple[int | None, int | None], enough: int) -> tuple[Isr, ...]:
+        """ISRs of that size in force since the answer before, but for those under which it had advanced by then."""
+        return tuple(isr for isr in self.passed(*meanwhile) if len(isr) >= enough and isr not in self.advancing)
 
     def _raise_under(
         self, members: frozenset[int], remotes: dict[int, RemoteEndBounds], joined: frozenset[int]

@@ -42,11 +42,17 @@ class AskedInSync(Struct, frozen=True, kw_only=True):
 
     def steady(self, since: int | None, until: int | None) -> bool:
         """Whether it surely was the same all the time between two."""
-        held = self.between(since, until)
+        held = self._held(since, until)
         return len(held) == 1 and (self.watched or None not in held)
 
-    def between(self, since: int | None, until: int | None) -> frozenset[int | None]:
-        """Every value that may have been in force at some time between two; null times are open."""
+    def between(self, since: int | None, until: int | None) -> frozenset[int]:
+        """Every value that may have been in force at some time between two; none where one may that nobody tells."""
+        held = self._held(since, until)
+        numbers = frozenset(value for value in held if value is not None)
+        return numbers if len(numbers) == len(held) else frozenset()
+
+    def _held(self, since: int | None, until: int | None) -> frozenset[int | None]:
+        """The same with null for one that nobody tells; null times are open."""
         if len(self.spans) == 1:
             return self.spans[0].values
         first = -inf if since is None else since - TAKES_OVER_MS

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from parsers.provenance import Span
 from rules.chronicle.request_logs import LoggedRequests, log_of, request_logs
-from rules.history.gaps import TraceGap
 from rules.history.statements import Fetched
 from rules.history.steady import ASKING_MS, QUIET_MS, joined, spoken_in
-from rules.history.trace_ends import SpokenStretch, TraceEnd
+from rules.history.trace_ends import SpokenStretch, TraceEnd, TraceGap
 
 PLACE = Span(source="log", start=0, end=1)
 TIMES = st.integers(0, 20 * QUIET_MS)

@@ -43,7 +43,7 @@ def whole(evidence: PartitionEvidence) -> PartitionEvidence:
     ("kept", "lacking"),
     [
         (whole, "own line that it began to lead, which its log here lacks"),
-        (of_another_clock, "state-change.log and server.log"),
+        (of_another_clock, "state-change.log (up to 2.5 server.log)"),
     ],
 )
 def test_the_broker_the_epoch_and_what_is_lacking_are_named(
