@@ -76,7 +76,8 @@ def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
 
 def _of_another_moment(replica: Replica, claim: OffsetClaim) -> Undecided:
     """A live copy takes the log a moment before its checkpoint; after a crash of all the records are gone."""
-    reason = f"broker {replica.broker} wrote high watermark {claim.offset}, and no log here reaches it"
+    reason = f"broker {replica.broker} wrote high watermark {claim.offset}, and no log here reaches it. Either records are"
+    reason += " lost, or the files were copied while brokers wrote"
     return Undecided(
         reason=reason,
         missing="the option --copied live, stopped or crashed",

@@ -16,7 +16,7 @@ _CALLED: Final[dict[Log, str]] = {
     "server and requests": "server.log and request log",
     "disk": "disk",
 }
-Window = Literal["", "whole", "whole to its last line", "of that time"]
+Window = Literal["", "whole", "whole to its last line", "of the time between these answers"]
 
 
 class Silence(Struct, frozen=True, kw_only=True):

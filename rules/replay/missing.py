@@ -27,7 +27,11 @@ class Missing(Struct, frozen=True, kw_only=True):
     """Who led the epochs; null where they are of several."""
 
 
-_WRONG: Final = {"above": "high", "below": "low"}
+_WRONG: Final = {
+    "above": ("too high", "A high watermark may not pass what every in-sync replica has fetched"),
+    "below": ("too low", "A high watermark must follow what every in-sync replica has fetched"),
+}
+"""How a high watermark may be wrong, and the law that says so."""
 
 
 def unbounded(lacking: Iterable[Missing], side: str, *, created_again: bool) -> Iterator[tuple[str, str]]:
@@ -39,8 +43,8 @@ def unbounded(lacking: Iterable[Missing], side: str, *, created_again: bool) -> 
     for (leader, kind), epochs in found.items():
         whose = "a leader" if leader is None else f"broker {leader}"
         marks = f"{whose}'s high watermarks in {_named(sorted(epochs))}"
-        bound = "They have to be compared with how far the in-sync replicas had fetched, and that is not all told here"
-        reason = f"it is not known whether {marks} were too {_WRONG[side]}. {bound}"
+        wrong, law = _WRONG[side]
+        reason = f"it is not known whether {marks} were {wrong}. {law}. How far they had fetched is not all told here"
         yield reason, f"{kind}{by_id if created_again else ''}"
 
 
@@ -73,7 +77,7 @@ def missing(lead: ServedLead, isr: IsrHistory, rows: Sequence[LeaderRow]) -> Ite
         logs = "(metadata log or state-change.log)"
         evidence = f"the ISR at the beginning of epoch {lead.epochs[0]} {logs}"
         leaves_open = "who had to be counted: the high watermark's upper bound"
-        yield _lacking(lead, f"the ISR when its leader began {logs}", evidence, leaves_open)
+        yield _lacking(lead, f"the ISR with which broker {lead.leader} began to lead {logs}", evidence, leaves_open)
 
 
 def _lacking(lead: ServedLead, kind: str, evidence: str, leaves_open: str) -> Missing:
@@ -99,6 +103,6 @@ def _no_fetch(lead: ServedLead) -> Missing:
     if lead.logged:
         kind, why = f"fetches from broker {lead.leader}", ", of which its request log here tells nothing"
     elif lead.traced:
-        why = " with the fetches of that time"
+        why = " with the fetches of the time when it led"
     evidence = f"{kind} in {when}{why}"
-    return _lacking(lead, f"{kind}{why or ' of that time'}", evidence, "every high watermark of the term")
+    return _lacking(lead, f"{kind}{why or ' of the time when it led'}", evidence, "every high watermark of the term")
