@@ -219,8 +219,9 @@ def _epochs(answers: Sequence[Produced], epoch: int) -> str:
     if latest == epoch:
         return f"epoch {epoch}"
     if any(m.latest_term in (None, epoch) for m in answers):
-        return f"epoch {epoch} and perhaps of later ones up to {latest}"
-    return f"an epoch from {epoch} to {latest}"
+        later = f"epoch {latest}" if latest == epoch + 1 else f"later ones up to {latest}"
+        return f"epoch {epoch} and perhaps of {later}"
+    return f"epoch {epoch} or {latest}" if latest == epoch + 1 else f"an epoch from {epoch} to {latest}"
 
 
 def _seen(answers: Sequence[Produced]) -> str:

@@ -39,7 +39,7 @@ def unbounded(lacking: Iterable[Missing], side: str, *, created_again: bool) -> 
     found: dict[tuple[int | None, str], set[int]] = {}
     for each in lacking:
         found.setdefault((each.leader, each.kind), set()).update(each.epochs)
-    by_id = ", with the topic's id, since the topic was created again"
+    by_id = ". It must come with the topic's id, since the topic was created again"
     for (leader, kind), epochs in found.items():
         whose = "a leader" if leader is None else f"broker {leader}"
         marks = f"{whose}'s high watermarks in {_named(sorted(epochs))}"
