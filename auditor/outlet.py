@@ -32,10 +32,10 @@ def require_reports(config: AuditConfig) -> None:
 def require_one_of(config: AuditConfig, formats: Sequence[str]) -> None:
     """For commands that tell one thing, in one of a few formats."""
     name = config.named("format")
-    if config.shown_format not in formats:
-        raise ConfigError(f"{name}: expected {one_of(formats)}, found {shortened(config.shown_format)}")
     if config.written_formats:
         raise ConfigError(f"{name}: this command writes one result: give the format alone, and --output FILE")
+    if config.shown_format not in formats:
+        raise ConfigError(f"{name}: expected {one_of(formats)}, found {shortened(config.shown_format)}")
 
 
 def one_of(words: Collection[str]) -> str:

@@ -19,7 +19,7 @@ TITLES: Final[Mapping[Change, tuple[str, str]]] = {
 """An event by the first of these that it shows, each may follow from those before it: its head where no bill gives one,
 and what happened."""
 NAMED: Final = 2
-"""Partitions of one leader that are named."""
+"""Partitions of one leader that are named, where there are more than one beside them."""
 _ELECTED: Final = TITLES["unclean election"][1]
 _LED: Final = TITLES["opening below committed records"][1]
 _NOWHERE: Final = "No replica here holds them, though they were written."
@@ -72,5 +72,6 @@ def _each_where(template: str, leaders: Mapping[int | None, Collection[Place]], 
 
 def _named(places: Collection[Place]) -> str:
     names = [f"{topic}-{partition}" for _, topic, partition in sorted(places, key=lambda p: (p[1] or "", p[2] or 0))]
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return f"{', '.join(names[:NAMED])}{more}"
+    if len(names) <= NAMED + 1:
+        return listed(names)
+    return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more partitions"

@@ -202,6 +202,8 @@ class Bearing:
     """Whether such a cut heals it."""
     of_groups: bool = False
     """Whether it concerns consumer groups, which the fact `groups` names."""
+    names: str = ""
+    """The fact that gives the names for their place in the words; empty where these are folders."""
     records: RecordsMeant | None = None
     """Null where its offsets are no records that could be copied."""
     uncounted: str = ""

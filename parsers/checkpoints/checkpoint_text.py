@@ -111,5 +111,9 @@ def _refuse_rest(line: CheckpointLine, size: int, origin: Origin) -> Refusal:
 
 
 def _refuse_count(count_line: CheckpointLine, count: int, seen: int, size: int, origin: Origin) -> Refusal:
-    expected = f"{count} entries, as the second line says"
-    return refuse(origin, "malformed", count_line.start, size, expected=expected, found=f"{seen} entry lines")
+    expected = f"{_entries(count)}, as the second line says"
+    return refuse(origin, "malformed", count_line.start, size, expected=expected, found=_entries(seen))
+
+
+def _entries(count: int) -> str:
+    return f"{count} {'entry' if count == 1 else 'entries'}"

@@ -104,7 +104,8 @@ def differences(log: MetadataImage, snapshot: MetadataImage) -> Iterator[str]:
     """What the log adds up to and the snapshot does not say, in words; values of settings stay hidden."""
     for topic_id in sorted(log.topics.keys() | snapshot.topics.keys()):
         if log.topics.get(topic_id) != snapshot.topics.get(topic_id):
-            yield f"topic id {topic_id} is {_name(log, topic_id)} in the log and {_name(snapshot, topic_id)} in it"
+            called = f"{_name(log, topic_id)} in the log, and {_name(snapshot, topic_id)} in the snapshot"
+            yield f"topic id {topic_id} is {called}"
     for topic_id in sorted(log.topics.keys() & snapshot.topics.keys()):
         ours, theirs = log.partitions.get(topic_id, {}), snapshot.partitions.get(topic_id, {})
         yield from _partitions(log.topics[topic_id], ours, theirs)
@@ -114,19 +115,19 @@ def differences(log: MetadataImage, snapshot: MetadataImage) -> Iterator[str]:
             yield f"the registration of broker {broker} is another one"
     for name in sorted(log.features.keys() & snapshot.features.keys()):
         if log.features[name] != snapshot.features[name]:
-            yield f"feature {name} is {log.features[name]} in the log and {snapshot.features[name]} in it"
+            yield f"feature {name} is {log.features[name]} in the log, and {snapshot.features[name]} in the snapshot"
     yield from _configs(log, snapshot)
 
 
 def _name(image: MetadataImage, topic_id: str) -> str:
-    return image.topics.get(topic_id, "no topic")
+    return f"topic {image.topics[topic_id]}" if topic_id in image.topics else "no topic"
 
 
 def _partitions(topic: str, ours: dict[int, Partition], theirs: dict[int, Partition]) -> Iterator[str]:
     for number in sorted(ours.keys() | theirs.keys()):
         mine, other = ours.get(number), theirs.get(number)
         if mine is None or other is None:
-            yield f"partition {topic}-{number} is {'not in the log' if mine is None else 'missing in it'}"
+            yield f"partition {topic}-{number} is missing in {'the log' if mine is None else 'the snapshot'}"
         elif _core(mine) != _core(other):
             yield (
                 f"partition {topic}-{number} has leader {mine.leader} of epoch {mine.leader_epoch} and ISR"

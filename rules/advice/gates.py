@@ -175,8 +175,13 @@ def _outcome(
     if barred:
         return "no-go", barred
     untold = _untold(unjudged, unseen, gone.nowhere)
-    untold = untold or "".join(f"{capital(doubt)}." for doubt in candidate.doubts[:1])
+    untold = untold or "".join(f"{capital(_of_that_broker(doubt))}." for doubt in candidate.doubts[:1])
     return ("unknown", f"cannot be judged. {untold}") if untold else ("go", gone.loses)
+
+
+def _of_that_broker(doubt: str) -> str:
+    """What is said of a broker's own, where others may be named beside it."""
+    return f"that broker's {own}" if (own := doubt.removeprefix("its ")) != doubt else doubt
 
 
 def _barred(candidate: Candidate, nowhere: Sequence[Nowhere]) -> str:

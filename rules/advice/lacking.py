@@ -23,11 +23,11 @@ def copies_first(candidate: Candidate, held: Sequence[Held]) -> str:
     """Which copies come first: of what a candidate lacks, by who has it; empty where it lacks nothing."""
     by_holder: dict[str, list[Stretch]] = {}
     for stretch in candidate.lacks:
-        by_holder.setdefault(_holders(stretch, held), []).append(stretch)
+        by_holder.setdefault(holders(stretch, held), []).append(stretch)
     return "copy " + " and ".join(f"{named(own)} from {who}" for who, own in by_holder.items()) if by_holder else ""
 
 
-def _holders(stretch: Stretch, held: Sequence[Held]) -> str:
+def holders(stretch: Stretch, held: Sequence[Held]) -> str:
     """Any of the brokers that have all of a stretch, else those that have parts."""
     parts: dict[int, list[tuple[int, int]]] = {}
     for broker, other in held:

@@ -31,7 +31,8 @@ def short_start(replica: Replica, reached: int | None, evidence: PartitionEviden
     if leader in holders:
         return Gate(action=action, going="go", because=f"{lacks}. It fetches them again.")
     reason = "nothing tells who leads" if leader < 0 else f"broker {leader}, which led last, does not hold them here"
-    return Gate(action=action, going="unknown", because=f"cannot be judged. {lacks}, and {reason}.")
+    because = f"cannot be judged. That broker's log lacks {missing}, which it had, and {reason}."
+    return Gate(action=action, going="unknown", because=because)
 
 
 def _first(holders: Sequence[int], missing: str) -> str:

@@ -77,7 +77,7 @@ def _each_costs(advice: Advice, elections: Sequence[Gate]) -> Gate:
     who = any_of("broker", sorted(candidate.broker for candidate in candidates))
     choice = "" if advice.absent or advice.unread else f", then let broker {best.broker} lead"
     first = f"{copied[f'elect broker {best.broker}']}{choice}"
-    because = f"loses {worth} unless they are copied before. {costs}"
+    because = f"loses {worth}, which another broker has, unless they are copied before. {costs}"
     return Gate(action=f"elect {who}", going="no-go", because=because, first=first)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from rules.advice.cuts import held_alike, merged, owed_cuts, stretch_of
 from rules.advice.damage import damage, doubts
 from rules.advice.gates import AlreadyLost, gates
-from rules.advice.lacking import Held
+from rules.advice.lacking import Held, holders
 from rules.advice.unjudged_logs import unjudged_copies
 from rules.advice.weighed import Advice, Candidate, Doomed, Nowhere, OwedCut, Stretch
 from rules.evidence import PartitionEvidence, Replica
@@ -96,6 +96,7 @@ def _release(evidence: PartitionEvidence, replicas: Sequence[Replica]) -> tuple[
 
 
 def _candidate(replica: Replica, owed: Cuts, held: Sequence[Held], evidence: PartitionEvidence) -> Candidate:
+    lacks = merged(stretch for _, stretch in held if stretch.told_of)
     return Candidate(
         broker=replica.broker,
         path=replica.path,
@@ -106,7 +107,8 @@ def _candidate(replica: Replica, owed: Cuts, held: Sequence[Held], evidence: Par
         doubts=tuple(doubts(replica, evidence)),
         had_reached=_had_reached(replica, evidence),
         stopped_in_order=replica.clean_shutdown is not None,
-        lacks=merged(stretch for _, stretch in held if stretch.told_of),
+        lacks=lacks,
+        lacked_from=tuple(holders(stretch, held) for stretch in lacks),
         cuts=_cuts_under(replica, owed),
     )
 

@@ -93,6 +93,8 @@ class Candidate:
     lacks: tuple[Stretch, ...]
     """Committed or acknowledged records on other replicas that are cut, or that nobody is served, when it leads."""
     cuts: tuple[OwedCut, ...]
+    lacked_from: tuple[str, ...] = ()
+    """Who has each stretch that it lacks, in words."""
 
     @property
     def sound(self) -> bool:

@@ -91,7 +91,8 @@ def _acknowledges(row: LeaderRow, course: Course) -> bool:
 def _undecided(course: Course) -> Undecided:
     leader, epochs = course.lead.leader, ", ".join(map(str, course.lead.epochs))
     reason = f"broker {leader} may have been alone in sync when it acknowledged records in epoch {epochs}"
-    asked = Silence(broker=leader, log="isr"), Silence(broker=leader, log="requests in full", window="of that time")
+    requests = Silence(broker=leader, log="requests in full", window="of the time when it led")
+    asked = Silence(broker=leader, log="isr"), requests
     return Undecided(reason=reason, missing=would_tell(*asked), blocking=False)
 
 

@@ -17,7 +17,7 @@ from rules.signatures import SIGNATURES, Hit, Signature, reach
     severity=Severity.MEDIUM,
     needs=(BatchHeader, BrokerEvent, EpochRequest, Fetch, MetadataChange),
     law="known defects of Kafka",
-    message="{defect}: {title}. {says:.} {costs:.} Broker {broker} ran {release}. Upgrade to {fixed} or later.",
+    message="Known defect {defect}: {title}. {says:.} {costs:.} Broker {broker} ran Kafka {release}. Upgrade to {fixed} or later.",
     reach=reach(),
     bearing=Bearing(spoils_what_went_wrong=True),
 )
@@ -103,5 +103,5 @@ def _judged(evidence: PartitionEvidence, signature: Signature, hits: list[Hit]) 
 
 
 def _release(signature: Signature, ran: BrokerVersion, then: KafkaVersion | None) -> str:
-    binary = "an unknown release" if then is None else str(then)
-    return f"{binary}, speaking {ran.inter_broker_protocol}" if signature.spoken_below else binary
+    binary = "of an unknown release" if then is None else str(then)
+    return f"{binary} with inter-broker protocol {ran.inter_broker_protocol}" if signature.spoken_below else binary

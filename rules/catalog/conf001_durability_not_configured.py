@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from parsers.tables import BrokerSetting, ConfigChange, MetadataChange
 from rules.evidence import PartitionEvidence
 from rules.evidence.allowed import Allowed, NotTold, allowed
-from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.finding import PLACE_OF_NAMES, Bearing, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
 
@@ -17,6 +17,9 @@ from rules.rule import rule
     needs=(BrokerSetting, ConfigChange, MetadataChange),
     law="durability as configured",
     message="{allowed:.}",
+    bearing=Bearing(
+        calls_for=f"Review {PLACE_OF_NAMES}. This allowed what happened, and may allow it again.", names="as_set"
+    ),
 )
 def durability_not_configured(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A setting in force at the time allowed what happened then.
@@ -67,6 +70,7 @@ def _violation(found: Sequence[Allowed]) -> Violation:
         facts={
             "allowed": "; ".join(map(_words, found)),
             "names": tuple(each.setting.name for each in found),
+            "as_set": tuple(f"{each.setting.name}={each.setting.value} of {_whose(each)}" for each in found),
             "values": tuple(each.setting.value or "" for each in found),
             "origins": tuple(each.setting.origin for each in found),
         },
@@ -75,9 +79,12 @@ def _violation(found: Sequence[Allowed]) -> Violation:
 
 
 def _words(found: Allowed) -> str:
+    return f"{found.setting.name} was {found.setting.value} for {_whose(found)}. So {found.effect}"
+
+
+def _whose(found: Allowed) -> str:
     topic = found.setting.topic
-    whose = f"broker {found.broker}" if topic is None else f"topic {topic}"
-    return f"{found.setting.name} was {found.setting.value} for {whose}. So {found.effect}"
+    return f"broker {found.broker}" if topic is None else f"topic {topic}"
 
 
 def _exhibits(found: Allowed) -> Iterator[Exhibit]:

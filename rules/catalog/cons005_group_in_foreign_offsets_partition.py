@@ -21,8 +21,9 @@ SHOWN: Final = 8
     needs=(BatchHeader, GroupOffset, MetadataChange),
     law="GroupCoordination",
     scope="group",
-    message="This partition of __consumer_offsets has records of {groups:+group}. Of {count} partitions, such records"
-    " belong in {homes:+partition}. A coordinator that does not lead this partition too knows nothing of them.",
+    message="This partition of __consumer_offsets has records of {groups:+group}. With {count} partitions, they"
+    " belong in {homes:+partition}. A group's coordinator leads the partition where its records belong. Unless it"
+    " leads this one too, it does not know these.",
 )
 def group_in_foreign_offsets_partition(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A group has records in a partition of the offsets topic not its own.

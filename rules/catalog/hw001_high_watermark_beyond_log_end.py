@@ -57,7 +57,8 @@ def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
         holders = _holders(evidence, replica, claim.offset)
         if evidence.copied_live and not evidence.copied and not holders and evidence.followers_of(replica):
             # A live copy takes the log a moment before its checkpoint; after a crash of all the records are gone.
-            yield _undecided(replica, claim, "no log here reaches it", "the option --copied live, stopped or crashed")
+            why = "no log here reaches it. Either records are lost, or the files were copied while brokers wrote"
+            yield _undecided(replica, claim, why, "the option --copied live, stopped or crashed")
             continue
         absent = perhaps_absent(replica, evidence)
         if absent is not None:

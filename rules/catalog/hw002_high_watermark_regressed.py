@@ -81,12 +81,12 @@ def _not_compared(evidence: PartitionEvidence) -> Iterator[Undecided]:
     for missing in dict.fromkeys(c.missing for c in open_ones):
         saved = sorted({c.broker for c in open_ones if c.missing == missing})
         saved_one = f"{numbered('broker', saved)} {'each ' * bool(saved[1:])}saved a high watermark at shutdown"
-        reason = f"{saved_one}. Nothing here tells how high it had been before. So whether it went back is not known"
-        yield Undecided(reason=reason, missing=missing, blocking=False)
+        why = "Nothing here tells how high it had been before. So it is not known whether the saved one is too low"
+        yield Undecided(reason=f"{saved_one} (replication-offset-checkpoint). {why}", missing=missing, blocking=False)
 
 
 def _undecided(before: Fetched, after: Fetched) -> Undecided:
-    asked = Silence(broker=after.witness, log="server", window="of that time", perhaps="it may have been restarted since")
+    asked = Silence(broker=after.witness, log="server", window="of the time between these answers", perhaps="it may have been restarted then")
     return Undecided(
         reason=f"broker {after.witness} reported high watermark {before.high_watermark} to broker {after.broker} and later,"
         f" in another session of epoch {after.term}, only {after.high_watermark}",

@@ -16,9 +16,9 @@ from rules.rule import rule
     severity=Severity.INFO,
     needs=(BatchHeader, OffsetCheckpoint),
     law="LogMatchingProperty",
-    message="Brokers {left} and {right} hold different records at {offsets}{whose}. At most one of the two is known to count "
-    "its records there as committed. That is normal after a change of leader. If one of these brokers follows the other, it "
-    "replaces its records there by the leader's.",
+    message="Brokers {left} and {right} hold different records at {offsets}{whose}. That is normal after a change of leader. "
+    "Nothing here shows that the records of both were committed. If one of these brokers follows the other, it replaces its "
+    "records there by the leader's.",
 )
 def tail_diverges(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Two replicas hold different records above a high watermark.

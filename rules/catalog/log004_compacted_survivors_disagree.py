@@ -89,4 +89,4 @@ def _judgement(gap: KeysApart) -> str:
             f"it holds nothing of {them}; either a later record of {them} was at offset {start} or behind and was"
             f" cut off when epoch {epoch} began, or what must stay was lost"
         )
-    return f"it holds nothing of {them}, and no delete can have been behind"
+    return f"it holds nothing of {them}, and no delete explains that"

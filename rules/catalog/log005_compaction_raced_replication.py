@@ -96,7 +96,7 @@ def _violation(evidence: PartitionEvidence, gap: KeysApart) -> Violation:
 def _judgement(gap: KeysApart) -> str:
     if gap.remains == "dead":
         return "these keys were deleted, so the values are outdated"
-    raced = "the deletes were compacted away before they were copied"
+    raced = "the records that delete them were compacted away before they were copied"
     if gap.cut_off is None and gap.confidence == "possible":
         return f"either {raced}, or {numbered('broker', gap.lacking)} lost the last record of {it_or_them(gap.keys)}"
     if gap.cut_off is None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from parsers.tables import SourceRow
-from rules.evidence import OtherId, PartitionEvidence, Replica, begun_again
+from rules.evidence import OtherId, PartitionEvidence, begun_again
 from rules.finding import Severity, Undecided, Violation
 from rules.rule import rule
-from rules.words import listed, numbered
+from rules.words import numbered
 
 
 @rule(
@@ -50,7 +51,7 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
     """
     behind = tuple(sorted(replica.broker for replica in evidence.current if replica.earlier_life))
     if behind:
-        because = "the topic was deleted and created again, as logs tell, and all older records are older than the others"
+        because = "the topic was deleted and created again, as logs tell, and all of these records are older than the others'"
         yield Violation(brokers=behind, facts={"incarnations": 2, "says": _earlier(behind), "because": because})
     yield from _untold_end(evidence)
     bygone = evidence.foreign.bygone
@@ -80,7 +81,7 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
             confidence="certain" if known else "possible",
             facts={
                 "incarnations": len(ids),
-                "says": f"logs of {len(ids)} different topics of this name are here; {_by_id(evidence.current)}{_newest(evidence)}",
+                "says": f"logs of {len(ids)} different topics of this name are here; {_by_id(evidence)}",
                 "topic_ids": tuple(sorted(topic_id for topic_id in ids if topic_id is not None)),
                 "because": "the topic was deleted and created again"
                 if known
@@ -89,27 +90,35 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
         )
 
 
+_BY_METADATA: Final = "; the controllers' metadata tells which topic is the new one"
+
+
 def _earlier(brokers: Sequence[int]) -> str:
     return f"{numbered('broker', brokers, 'has')} the log of an earlier topic of this name"
 
 
-def _by_id(replicas: Sequence[Replica]) -> str:
-    """Whose log bears which topic id."""
-    owners: dict[str, set[int]] = {}
-    for replica in replicas:
-        owners.setdefault("no topic id" if replica.topic_id is None else f"topic id {replica.topic_id}", set()).add(replica.broker)
-    return ", ".join(f"{numbered('broker', sorted(own), 'has')} {topic_id}" for topic_id, own in owners.items())
+def _by_id(evidence: PartitionEvidence) -> str:
+    """Whose log bears which topic id, and which of them is the topic as it is now, where that is told."""
+    owners: dict[str | None, set[int]] = {}
+    for replica in evidence.current:
+        owners.setdefault(replica.topic_id, set()).add(replica.broker)
+    newest = _newest(evidence)
+    each = []
+    for topic_id, own in sorted(owners.items(), key=lambda owner: (owner[0] is None, owner[0] == newest)):
+        whose = f"topic id {topic_id}"
+        if newest is not None:
+            whose = f"the {'new' if topic_id == newest else 'old'} topic's log (id {topic_id})"
+        each.append(f"{numbered('broker', sorted(own), 'has')} {'a log without topic id' if topic_id is None else whose}")
+    return f"{', '.join(each)}{_BY_METADATA * (newest is not None)}"
 
 
-def _newest(evidence: PartitionEvidence) -> str:
+def _newest(evidence: PartitionEvidence) -> str | None:
     """Which of the ids is the last one, where the controllers' record tells of them all."""
     held = {replica.topic_id for replica in evidence.current} - {None}
     counts = evidence.placing.counts
     last = counts.standing(evidence.topic, evidence.partition)
-    if last is None or last.topic_id not in held or not held <= counts.ids(evidence.topic or ""):
-        return ""
-    older = sorted(topic_id for topic_id in held if topic_id not in (None, last.topic_id))
-    return f"; by the controllers' metadata {listed(older)} {'is' if len(older) == 1 else 'are'} older than {last.topic_id}"
+    known = last is not None and last.topic_id in held and held <= counts.ids(evidence.topic or "")
+    return last.topic_id if last is not None and known else None
 
 
 def _untold_end(evidence: PartitionEvidence) -> Iterator[Undecided]:

@@ -32,7 +32,7 @@ SHOWN = 8
     needs=(BatchHeader, OffsetCheckpoint, EpochEntry, IndexEntry, Produce, Fetch, BrokerEvent, GroupOffset),
     law="LeaderCandidateCompleteness",
     order="of epochs",
-    message="No replica holds {offsets} readable. What was written there was {worth}. {because:.}",
+    message="No replica here has readable records at {offsets}. What was written there was {worth}. {because:.}",
     implied_by=("SEG001", "SEG002", "SEG003", "LEO001", "SEG008", "SEG005", "HW001"),
     bearing=Bearing(
         records=RecordsMeant(),
@@ -89,7 +89,7 @@ def _question(asked: Sequence[HeldByNone], brokers: tuple[int, ...]) -> Undecide
     first, more = asked[0], len(asked) - 1
     also = f" and {more} more {'stretches' if more > 1 else 'stretch'}" if more else ""
     return Undecided(
-        reason=f"no replica here holds offsets [{first.start_offset}, {first.end_offset}){also} readable. "
+        reason=f"no replica here has readable records at offsets [{first.start_offset}, {first.end_offset}){also}. "
         f"{capital(first.because)}. {capital(first.doubt)}",
         missing=first.missing,
         brokers=brokers,

@@ -70,8 +70,8 @@ def metadata_logs_diverge(evidence: PartitionEvidence) -> Iterator[Violation | U
     unread = left_unread(evidence.metadata_snapshots)
     if unread is not None:
         yield Undecided(
-            reason=f"of each node's snapshots three were held against the log, and the others not ({unread.words})",
-            missing="a dump in which these nodes have those snapshots and no others",
+            reason=f"only three snapshots of each node were compared with the log. Others were not: {unread.words}",
+            missing="a copy of this dump in which these nodes have only those snapshots",
             brokers=unread.brokers,
             blocking=False,
         )
@@ -93,7 +93,7 @@ def _open_logs(difference: Difference) -> Undecided:
 def _logs(difference: Difference, committed: int) -> Violation:
     left, right, first = difference.left.broker, difference.right.broker, difference.first_batches
     end = difference.end_offset if difference.same_epoch else min(difference.end_offset, committed)
-    known = "both take it for one epoch's" if difference.same_epoch else "snapshots of both say it was committed"
+    known = "both hold them as records of one epoch" if difference.same_epoch else "snapshots of both say that these were committed"
     return Violation(
         brokers=(left, right),
         start_offset=difference.start_offset,
@@ -102,7 +102,7 @@ def _logs(difference: Difference, committed: int) -> Violation:
         facts={
             "says": f"the metadata logs of nodes {left} and {right} differ at offsets"
             f" [{difference.start_offset}, {end}), and {known}",
-            "costs": "they act on different leaders, ISRs or settings",
+            "costs": "so they act on different leaders, ISRs or settings",
             "subject": "logs",
         },
         exhibits=tuple(Exhibit(span=at, role=f"node {node}'s first differing batch") for node, at in first),
@@ -121,7 +121,7 @@ def _snapshot(evidence: PartitionEvidence, seen: SnapshotSeen) -> Iterator[Viola
     elif other_epoch:
         yield _open(seen)
     elif seen.standing == "differs":
-        yield _flaw(seen, f"does not say what node {seen.log_broker}'s log says before it; {seen.words}")
+        yield _flaw(seen, f"contradicts node {seen.log_broker}'s log before that offset; {seen.words}")
 
 
 def _flaw(seen: SnapshotSeen, what: str, severity: Severity = Severity.CRITICAL) -> Violation:
@@ -131,7 +131,7 @@ def _flaw(seen: SnapshotSeen, what: str, severity: Severity = Severity.CRITICAL)
         severity=severity,
         facts={
             "says": f"node {seen.broker}'s snapshot at offset {seen.end_offset} {what}",
-            "costs": "whoever starts from it goes another way, or not at all",
+            "costs": "a node that starts from this snapshot acts on other metadata, or does not start",
             "differences": seen.differences,
             "subject": f"snapshot {seen.epoch}",
         },

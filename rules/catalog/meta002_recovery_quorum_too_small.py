@@ -8,7 +8,7 @@ from parsers.tables import ConfigChange, MetadataChange
 from rules.evidence import MIN_IN_SYNC, PartitionEvidence, PartitionState
 from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
-from rules.words import any_of, numbered
+from rules.words import any_of, counted, numbered
 
 
 @rule(
@@ -87,9 +87,9 @@ def _needed(evidence: PartitionEvidence, last: PartitionState) -> int | None:
 def _violation(last: PartitionState, known: tuple[int, ...], needed: int | None) -> Violation:
     wanted = "at least one broker is needed"
     if needed is not None:
-        brokers = "broker" if needed == 1 else "brokers"
-        lacking = f"{numbered('broker', known)} may lack committed records that another broker has; " if known else ""
-        wanted = f"{lacking}min.insync.replicas is {needed}: each committed record was on at least {needed} {brokers}"
+        lacking = f"{numbered('broker', known)} may lack committed records; " if known else ""
+        held = f"each committed record was once on at least {counted(needed, 'broker')} (min.insync.replicas is {needed})"
+        wanted = f"{lacking}{held}{', so another broker may still have them' * bool(known)}"
     return Violation(
         brokers=known,
         facts={

@@ -17,10 +17,10 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(EpochRequest, BrokerEvent, BatchHeader),
     law="TruncationJustified",
-    message="Broker {follower} asked broker {leader} where epoch {asked_epoch} ends. Broker {leader} has no epoch "
-    "{asked_epoch}, and answered {answered_offset}, where {named}. So broker {follower} kept its records{written} at "
-    "{offsets}. Broker {leader} does not hold these records. Newer releases name the epoch in the answer. Then broker "
-    "{follower} would have truncated its log to {start_offset}.",
+    message="Broker {follower} kept its records{written} at {offsets} when it followed broker {leader}, which does not "
+    "hold them. It had asked broker {leader} where epoch {asked_epoch} ends. Broker {leader} has no epoch {asked_epoch}. "
+    "It answered {answered_offset}, where {named}, and did not say so. Newer releases name the epoch in the answer. Then "
+    "broker {follower} would have truncated its log to {start_offset}.",
     implied_by=("BUG001",),
 )
 def truncated_to_wrong_offset(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -116,7 +116,7 @@ def _violation(moment: Inquiry, due: Truncation, follower: Replica, kept: int) -
             "asked_epoch": moment.asked_epoch,
             "answered_offset": moment.answer_offset,
             "answered_epoch": exchange.answered_epoch,
-            "named": "a newer epoch begins" if older < 0 else f"epoch {older} ends on broker {moment.leader}",
+            "named": "a newer epoch begins" if older < 0 else f"epoch {older} ends in its log",
             "written": written_in(follower, due.offset, kept),
         },
         exhibits=(Exhibit(span=moment.span, role="the question and its answer"),),

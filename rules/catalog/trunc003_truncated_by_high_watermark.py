@@ -18,8 +18,8 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BrokerEvent, BatchHeader, EpochEntry),
     law="TruncationJustified",
-    message="When broker {broker} began to follow broker {leader}, broker {broker}'s high watermark decided where to "
-    "truncate. So broker {broker} {did} its records{written} at {offsets}.{consequence} {instead:.}",
+    message="Broker {broker} {did} its records{written} at {offsets} when it began to follow broker {leader}.{consequence} "
+    "Broker {broker}'s high watermark decided where to truncate. {instead:.}",
     implied_by=("CONF001",),
 )
 def truncated_by_high_watermark(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -96,7 +96,7 @@ def _by_reconstruction(
             "consequence": _gone(evidence, done.broker, offsets[0]) if cut else parted, "answered": answer.words,
             "asked_epoch": exchanges[0].asked_epoch if exchanges else None,
             "instead": f"{_instead((done.broker, done.leader), answer.words if exchanges else '', cut=cut)}; these records"
-            " carry no leader epochs; the audit worked the epochs out from who led when",
+            " carry no leader epochs; the audit worked their epochs out from who led when",
         },
         exhibits=_shown(Exhibit(span=done.moment.span, role="the cut" if cut else "the log that was not cut"), done.decision),
     )

@@ -76,16 +76,16 @@ def _by_watermark(ignorant: Replica, follower: Replica, leader: Replica) -> Unde
     if ignorant.log_end_offset <= ignorant.log_start_offset:
         cause, missing = f"{whose}'s log, which would lead, is empty", f"{whose}'s disk as it was"
     elif ignorant.last_epoch < 0:
-        cause = f"{whose}'s records carry no leader epochs: they are of message format 0 or 1"
-        missing = "request logs (level DEBUG) with answers to producers or consumers, which tell what was committed"
+        cause = f"{whose}'s records carry no leader epochs (message format 0 or 1)"
+        missing = "request logs (level DEBUG) with answers to producers or consumers. They tell what was committed"
     else:
         cause = f"{whose}'s leader-epoch-checkpoint holds no epoch, though its records do"
         missing = f"{whose}'s leader-epoch-checkpoint"
     mark, end = follower.high_watermark, follower.log_end_offset
-    does = f"truncate its log to its high watermark{f' {mark.offset}' if mark else ''}"
-    does = f"keep all of its log: its high watermark is at the log end {end}" if mark and mark.offset >= end else does
-    will = f"when broker {follower.broker} follows broker {leader.broker}, it will {does}. {capital(cause)}"
-    reason = f"{will}. So nothing here tells where broker {follower.broker} ought to truncate"
+    who, does = f"broker {follower.broker}", f"truncate its log to its high watermark{f' {mark.offset}' if mark else ''}"
+    does = f"keep all of its log, because its high watermark is at the log end {end}" if mark and mark.offset >= end else does
+    asked = f"it is not known whether {who} will keep the right records when it follows broker {leader.broker}"
+    reason = f"{asked}. {capital(cause)}. So {who} will {does}"
     return Undecided(reason=reason, missing=missing, brokers=(follower.broker,), blocking=False)
 
 

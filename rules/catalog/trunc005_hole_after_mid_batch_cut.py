@@ -16,7 +16,8 @@ from rules.rule import rule
     needs=(BatchHeader, EpochEntry, BrokerEvent),
     law="TruncationJustified",
     message="Broker {broker} truncated its log to offset {end_offset}, inside a batch that began at {start_offset}. The batch "
-    "was removed as a whole, and the log went on at {end_offset}. {because:.} Brokers that hold {offsets}: {holders}.",
+    "was removed as a whole, and the log went on at {end_offset}. So broker {broker} lacks {offsets}. {because:.} "
+    "Brokers that hold {offsets}: {holders}.",
     implied_by=("TRUNC002", "TRUNC003", "LEAD001"),
 )
 def hole_after_mid_batch_cut(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

@@ -22,13 +22,13 @@ FIRST_FETCH_MS: Final = 1000
 Why = Literal["not here", "begins later", "a hole", "a pause", "ends", "ends early", "silent", "unplaced", "a session"]
 """The last three are said of a lead: no line is of its time, or lines may be of another lead or another offset."""
 _ASKED_FOR: Final[Mapping[Why, tuple[Log, str, str]]] = {
-    "not here": ("requests in full", "of that time", ""),
-    "begins later": ("requests in full", "of that time", "it begins later here"),
+    "not here": ("requests in full", "of the time when it led", ""),
+    "begins later": ("requests in full", "of the time when it led", "it begins later here"),
     "a hole": ("requests", "whole", "some of its lines cannot be read here"),
-    "a pause": ("requests in full", "of that time", "it has pauses here"),
-    "ends": ("requests in full", "of that time", "it ends before that here"),
+    "a pause": ("requests in full", "of the time when it led", "it has pauses here"),
+    "ends": ("requests in full", "of the time when it led", "it ends before that here"),
     "ends early": ("requests", "whole to its last line", "its last answers are not here"),
-    "silent": ("requests in full", "of that time", "no line here is of that time"),
+    "silent": ("requests in full", "of the time when it led", "no line here is of it"),
     "unplaced": ("roles", "", ""),
     "a session": ("requests", "whole", "fetch sessions began before it does here"),
 }

@@ -77,11 +77,9 @@ class WrittenKeys:
     def words(self, steps: Sequence[PartitionCount]) -> str:
         """How many lie where their own partitioner does not place them."""
         best, apart = self.best, self.keys - self.best.agreeing
-        return (
-            f"by {best.partitioner}, other partitions should hold {_keys(apart)} of {self.who}; it chooses among"
-            f" {self.chosen_among(steps)}; {best.agreeing} of {_keys(self.keys)} agree ({self.percent(best)} %)"
-        )
-
+        where = f"{'is' if apart == 1 else 'are'} in another partition than {best.partitioner} gives"
+        agree = f"{best.agreeing} of {_keys(self.keys)} agree ({self.percent(best)} %)"
+        return f"{_keys(apart)} of {self.who} {where}; it chooses among {self.chosen_among(steps)}; {agree}"
 
     @property
     def words_of_several(self) -> str:

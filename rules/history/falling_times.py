@@ -87,7 +87,7 @@ def in_words(falls: Sequence[TimesFall]) -> str:
     most = max(files.values(), key=len)
     if len(most) > 1:
         times = f"more than {MOST_FALLS}" if len(most) > MOST_FALLS else f"{len(most)}"
-        return f"the times of {clock}'s log {most[0].line.source} fall {times} times"
+        return f"the times in {clock}'s log {most[0].line.source} go back {times} times"
     first = max(falls, key=lambda fall: fall.before - fall.after)
     when = datetime.fromtimestamp(first.before // 1000, UTC)
     seconds = (first.before - first.after) / 1000

@@ -49,5 +49,5 @@ def in_words(moment: Moment, held: int) -> str:
     """What the leader told, as its broker's doing."""
     if moment.kind == "leader-starts":
         return f"began to lead epoch {moment.epoch} from offset {held}"
-    named = f"acknowledged offset {held - 1}" if moment.kind == "produced" else f"told high watermark {held}"
+    named = f"acknowledged offset {held - 1}" if moment.kind == "produced" else f"reported high watermark {held}"
     return f"{named} as the leader of epoch {moment.term}"

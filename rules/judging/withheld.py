@@ -11,13 +11,14 @@ from rules.evidence import PartitionEvidence
 from rules.finding import Severity, Undecided, Violation, capital
 from rules.history.falling_times import in_words
 from rules.rule import Rule
+from rules.words import listed
 
 BY_EPOCH: Final = frozenset((BrokerEvent, EpochRequest, Fetch, IsrRequest, Produce))
 """Statements that are put in order by leader epoch."""
-REASON: Final = "leader epochs fall back while the logs go on, so one number may mean two epochs"
-SET_BACK: Final = "which of its log lines came later is open"
-CONTRADICTED: Final = "the times that {} tell contradict each other, so what came later is open"
-DISAGREE: Final = "the logs of {} tell one role at times that cannot both be true, so which line came later is open"
+REASON: Final = "leader epochs went back to lower numbers while the logs went on. So one number may mean two epochs"
+SET_BACK: Final = "So which of its log lines came later is not known"
+CONTRADICTED: Final = "the times told by {} contradict each other. So what came later is not known"
+DISAGREE: Final = "logs of {} tell one role at two times, which cannot both be true. Which line came later is not known"
 MISSING: Final = "a record of whether ZooKeeper, a metadata log or a clock was set back, and when"
 
 
@@ -35,17 +36,17 @@ def without_order(
 
 def not_told(evidence: PartitionEvidence) -> str:
     """Why there is more than findings to miss."""
-    return f"no bill, no advice and no table of protocols. {capital(_reason(evidence))}"
+    return f"no bill, no advice and no table of protocols can be made. {capital(_reason(evidence))}"
 
 
 def _reason(evidence: PartitionEvidence) -> str:
     clock = next((moment.clock for moment in evidence.moments if moment.set_back is None), None)
     if clock is None and (apart := sorted(evidence.clocks.contradicted)):
-        return CONTRADICTED.format(" and ".join(apart))
+        return CONTRADICTED.format(listed([f"{'the ' * (each == 'controller')}{each}" for each in apart]))
     if clock is None:
         return REASON
     falls = evidence.falls.get(clock, ())
-    return f"{in_words(falls)}, and {SET_BACK}" if falls else DISAGREE.format(clock)
+    return f"{in_words(falls)}. {SET_BACK}" if falls else DISAGREE.format(clock)
 
 
 def _by_epoch(rule: Rule, evidence: PartitionEvidence) -> bool:

@@ -13,7 +13,6 @@ from typing import Final
 from rules.chronicle.extents import Extents
 from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import COMPACTED_TOPICS, PartitionEvidence, gives_role
-from rules.finding import capital
 from rules.history.moments import succeeded
 from rules.history.statements import Answered, Produced
 from rules.loss.gone import Gone, fates
@@ -160,13 +159,13 @@ def _may_have_acknowledged(
 ) -> str:
     """Why it is open whether somebody was told that the records are written."""
     who, them = "its leader" if leader is None else f"broker {leader}", it_or_them(part[1] - part[0])
+    known = f"It is not known whether {who} acknowledged {them}"
     if by_one:
-        return f"Some of its producers did not wait for all replicas, so {who} may have acknowledged {them}"
+        return f"{known}. Some of its producers did not wait for all replicas, so it may have"
     if missing:
-        log = f"{capital(who)}'s request log is not here, or not all of it"
-        return f"{log}. If a producer used acks=1, {who} acknowledged {them}"
-    ends = f" {capital(who)}'s request log here ends before that broker stopped." if end_unseen else ""
-    return f"If a producer used acks=1, {who} may have acknowledged {them}. No such producer is seen here.{ends}"
+        return f"{known}: its request log is not here, or not all of it. If a producer used acks=1, it did"
+    ends = " Its request log here ends before it stopped." if end_unseen else ""
+    return f"{known}. It may have, if a producer used acks=1. No such producer is seen here.{ends}"
 
 
 def _untold_parts(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[tuple[int, int]]:

@@ -12,7 +12,7 @@ from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import Moment, PartitionEvidence, epoch_held
 from rules.evidence.asked_once import asked_once
 from rules.evidence.deleted import deleted
-from rules.finding import FactValue
+from rules.finding import FactValue, offsets_told
 from rules.history.moments import succeeded
 from rules.history.repetitions import begin_unseen, times_told
 from rules.history.statements import Produced, RoleTaken
@@ -194,11 +194,12 @@ def _gone(
         shown=((answers[0], FIRST), (following, "the next leader opens its epoch")),
         facts={
             "leader": answers[0].witness,
-            "answered": ("answered a producer for" if late else "acknowledged") + (_seen(answers) if with_gaps else ""),
+            "answered": "answered a producer for" if late else "acknowledged",
+            "answered_for": _seen(answers) if with_gaps else offsets_told(first, end),
             "epoch": epoch,
             "latest_epoch": _latest(answers, epoch),
             "epochs": _epochs(answers, epoch),
-            "more": _more(answers, lowest if lowest < first else None, ended=ended),
+            "more": _others((first, end)) * with_gaps + _more(answers, lowest if lowest < first else None, ended=ended),
             "perhaps_from": lowest,
             "acks": asked_for(answers),
             "successor": following.broker,
@@ -218,20 +219,26 @@ def _epochs(answers: Sequence[Produced], epoch: int) -> str:
     if latest == epoch:
         return f"epoch {epoch}"
     if any(m.latest_term in (None, epoch) for m in answers):
-        return f"epoch {epoch} and perhaps of later ones up to {latest}"
-    return f"an epoch from {epoch} to {latest}"
+        later = f"epoch {latest}" if latest == epoch + 1 else f"later ones up to {latest}"
+        return f"epoch {epoch} and perhaps of {later}"
+    return f"epoch {epoch} or {latest}" if latest == epoch + 1 else f"an epoch from {epoch} to {latest}"
 
 
 def _seen(answers: Sequence[Produced]) -> str:
-    """The offsets whose answers are seen, before all those of which some may not have been answered."""
+    """The offsets whose answers are seen, where some between them may not have been answered."""
     sure = sorted({_offset(m) for m in answers})
-    named = numbered("offset", sure) if len(sure) <= NAMED else counted(len(sure), "record")
-    return f" {named}, perhaps all of"
+    return numbered("offset", sure) if len(sure) <= NAMED else counted(len(sure), "record")
+
+
+def _others(offsets: tuple[int, int]) -> str:
+    return f", and perhaps the others of {offsets_told(*offsets)}"
 
 
 def _more(answers: Sequence[Produced], lowest: int | None, *, ended: bool) -> str:
     """What else may have been acknowledged: before the first that is told, behind the last."""
-    rest = "" if ended else f" and the rest of the batch at offset {max(map(_offset, answers))}"
+    last = max(map(_offset, answers))
+    whose = "its batch" if {last} == {*map(_offset, answers)} else f"the batch at offset {last}"
+    rest = "" if ended else f" and the rest of {whose}"
     return rest + ("" if lowest is None else f", and perhaps more from {lowest} on")
 
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from rules.chronicle.reigns import Reign
 from rules.evidence import PartitionEvidence, Replica, epoch_falls, epoch_held
-from rules.finding import sentences
+from rules.finding import offsets_told, sentences
 from rules.history.moments import succeeded
 from rules.history.repetitions import times_told
 from rules.history.statements import Produced
@@ -103,6 +103,7 @@ def _not_held(
         facts={
             "leader": answers[0].witness or 0,
             "answered": "acknowledged",
+            "answered_for": offsets_told(first, end),
             "only_epoch": reign.epoch,
             "epochs": f"epoch {reign.epoch}",
             "answers": times_told(answers),

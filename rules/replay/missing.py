@@ -34,7 +34,11 @@ class Missing(Struct, frozen=True, kw_only=True):
     """Who led the epochs; null where they are of several."""
 
 
-_WRONG: Final = {"above": "high", "below": "low"}
+_WRONG: Final = {
+    "above": ("too high", "A high watermark may not pass what every in-sync replica has fetched"),
+    "below": ("too low", "A high watermark must follow what every in-sync replica has fetched"),
+}
+"""How a high watermark may be wrong, and the law that says so."""
 
 
 def unbounded(lacking: Iterable[Missing], side: str, *, created_again: bool) -> Iterator[tuple[str, str]]:
@@ -42,12 +46,12 @@ def unbounded(lacking: Iterable[Missing], side: str, *, created_again: bool) -> 
     found: dict[tuple[int | None, str], set[int]] = {}
     for each in lacking:
         found.setdefault((each.leader, each.kind), set()).update(each.epochs)
-    by_id = ", with the topic's id, since the topic was created again"
+    by_id = ". It must come with the topic's id, since the topic was created again"
     for (leader, kind), epochs in found.items():
         whose = "a leader" if leader is None else f"broker {leader}"
         marks = f"{whose}'s high watermarks in {_named(sorted(epochs))}"
-        bound = "They have to be compared with how far the in-sync replicas had fetched, and that is not all told here"
-        reason = f"it is not known whether {marks} were too {_WRONG[side]}. {bound}"
+        wrong, law = _WRONG[side]
+        reason = f"it is not known whether {marks} were {wrong}. {law}. How far they had fetched is not all told here"
         yield reason, f"{kind}{by_id if created_again else ''}"
 
 
@@ -76,7 +80,7 @@ def missing(lead: ServedLead, isr: IsrHistory, rows: Sequence[LeaderRow]) -> Ite
         logs = "(metadata log or state-change.log)"
         evidence = f"the ISR at the beginning of epoch {lead.epochs[0]} {logs}"
         leaves_open = "who had to be counted: the high watermark's upper bound"
-        yield _lacking(lead, f"the ISR when its leader began {logs}", evidence, leaves_open)
+        yield _lacking(lead, f"the ISR with which broker {lead.leader} began to lead {logs}", evidence, leaves_open)
 
 
 def _lacking(lead: ServedLead, kind: str, evidence: str, leaves_open: str) -> Missing:

@@ -27,4 +27,4 @@ class SnapshotSeen:
     @property
     def words(self) -> str:
         """The first difference, and how many more there are."""
-        return self.differences[0] + (f"; {self.count - 1} more differ" if self.count > 1 else "")
+        return self.differences[0] + (f"; {self.count - 1} more such differences" if self.count > 1 else "")

@@ -72,7 +72,7 @@ def _outvoted(agreeing: Mapping[int, frozenset[int]]) -> tuple[tuple[int, ...], 
     if len(majority) == 1 or not alone or len(alone) == len(agreeing):
         return None
     return alone, (
-        f"{numbered('broker', alone, 'differs')} from all others, {numbered('broker', sorted(majority), 'agrees')}"
+        f"{numbered('broker', alone, 'differs')} from all others; {numbered('broker', sorted(majority), 'agrees')}"
     )
 
 

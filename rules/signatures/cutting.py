@@ -45,10 +45,15 @@ def _answered_without_epoch(evidence: PartitionEvidence) -> Iterator[Hit]:
             broker=m.broker,
             at=m,
             says=f"broker {m.broker} asked broker {leader.broker} where epoch {asked} ends; broker {leader.broker} had"
-            f" no epoch {asked}; it answered {answer}, where epoch {newer.epoch} begins, and did not say so",
+            f" no epoch {asked}; it answered {answer}, {_where(known, newer.epoch)}, and did not say so",
             exhibits=(Exhibit(span=m.span, role="the question and its answer"),),
             end_offset=answer,
         )
+
+
+def _where(older: int, newer: int) -> str:
+    """What an answer is that names no epoch: the end of the older one, if the leader had any."""
+    return f"where epoch {newer} begins" if older < 0 else f"where epoch {older} ends in its log"
 
 
 def _starts_between(evidence: PartitionEvidence, follower: Replica | None, known: int, asked: int) -> Iterator[int]:
@@ -159,8 +164,8 @@ CUTTING: Final = (
     ),
     Signature(
         defect="KAFKA-6361",
-        title="a leader without the epoch that it is asked for answers with another epoch's end",
-        costs="the two logs may then hold different records at the same offsets; Kafka does not repair that",
+        title="a leader that lacks the epoch it is asked for answers with another epoch's end",
+        costs="since then the two logs may hold different records at the same offsets; Kafka does not repair that",
         releases=(((0, 11), (2, 0)),),
         severity=Severity.HIGH,
         confidence="certain",

@@ -110,9 +110,10 @@ def test_what_is_said_of_several_brokers_is_said_once() -> None:
 def test_elections_of_which_each_costs_something_are_weighed_in_one_sentence() -> None:
     told = " ".join(text([advice_on("fast_failover_kip101")]).split())
     assert (
-        "NO-GO Electing broker 1 or 2 loses committed records unless they are copied before. If broker 2 leads, this is"
-        " lost: offsets 10–14 of epoch 0 from broker 1. If broker 1 leads, this is lost: offsets 10–14 of epoch 1 from"
-        " broker 2. First copy offsets 10–14 of epoch 0 from broker 1, then let broker 2 lead." in told
+        "NO-GO Electing broker 1 or 2 loses committed records, which another broker has, unless they are copied before."
+        " If broker 2 leads, this is lost: offsets 10–14 of epoch 0 from broker 1. If broker 1 leads, this is lost:"
+        " offsets 10–14 of epoch 1 from broker 2. First copy offsets 10–14 of epoch 0 from broker 1, then let broker 2"
+        " lead." in told
     )
     assert "First copy offsets 10–14 of epoch 0 from broker 1, then let broker 1 copy broker 2's log again." in told
 

@@ -40,7 +40,8 @@ def test_one_replica_at_hand_is_one_question(one_broker: Path) -> None:
     report = told(one_broker)
     partitions = len({(replica["topic"], replica["partition"]) for replica in report["replicas"]})
     assert partitions > 5
-    said = "Undecided: one replica is at hand. To decide it, add the log of another replica."
+    alone = "only one replica is here, so there is none to compare it with"
+    said = f"Undecided: {alone}. To decide it, add the log of another replica."
     assert asked(report) == [(None, said)]
     (counted,) = (point for point in report["coverage"]["undecided"] if point["rule"] == "LOG001")
     assert counted["partitions"] == partitions

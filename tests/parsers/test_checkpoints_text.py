@@ -114,7 +114,7 @@ def test_a_version_that_is_not_zero_is_refused(data: bytes, kind: str) -> None:
     assert (parsed.state, [refusal.kind for refusal in parsed.refusals]) == ("malformed", [kind])
 
 
-@pytest.mark.parametrize(("count", "found"), [(1, "2 entry lines"), (3, "2 entry lines")])
+@pytest.mark.parametrize(("count", "found"), [(1, "2 entries"), (3, "2 entries")])
 def test_a_count_that_the_lines_contradict_is_refused_and_the_lines_kept(count: int, found: str) -> None:
     data = b"0\n%d\n0 0\n1 120\n" % count
     parsed = read_leader_epoch_checkpoint(data, EPOCHS)

@@ -426,7 +426,7 @@ def test_a_log_of_another_replica_restored(yard: Yard) -> None:
     ]
     (finding,) = [finding for finding in yard.report().violations if finding.rule == "LOG001"]
     assert fact(finding, "deviating") == [3]
-    assert "Broker 3 differs from all others, brokers 1 and 2 agree" in finding.message
+    assert "Broker 3 differs from all others. Brokers 1 and 2 agree" in finding.message
     assert finding.implied_by == ("LOG003",)
 
 

@@ -60,7 +60,7 @@ def test_records_below_the_only_opening_that_is_told_are_of_another_epoch_of_tha
 def test_who_is_wrong_is_told_by_number_alone_where_epochs_began_anew() -> None:
     (diverging,) = (finding for finding in judged(ANEW).findings if finding.rule == "LOG001")
     assert "later epoch" not in diverging.message
-    assert "Broker 3 differs from all others, brokers 1 and 2 agree" in diverging.message
+    assert "Broker 3 differs from all others. Brokers 1 and 2 agree" in diverging.message
 
 
 @pytest.mark.parametrize("rule", ["LEAD001", "ACK001"])

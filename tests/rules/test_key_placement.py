@@ -96,7 +96,7 @@ def test_a_key_in_a_foreign_partition_is_told_with_its_place(tmp_path: Path) -> 
     assert (told["partitioner"], told["apart"], told["keys"], told["partition"], told["offset"], told["percent"]) == (
         "murmur2", 1, 121, 2, at, "99.2",
     )  # fmt: skip
-    assert finding.message.startswith("By murmur2, other partitions should hold 1 key of producer 7. It chooses among")
+    assert finding.message.startswith("1 key of producer 7 is in another partition than murmur2 gives. It chooses")
     assert finding.message.endswith(f" The first that does not is at offset {at} of partition 2.")
     assert left == []
     span = finding.exhibits[0].span

@@ -58,9 +58,9 @@ def test_a_snapshot_that_says_something_else_than_its_log(dump: Path) -> None:
     rewrite(dump / BROKER / NEWEST, lambda body: body.replace(b"pay", b"pax"))
     assert told(dump) == [("critical", (1,), 366)]
     (finding,) = found(dump)
-    said = "Node 1's snapshot at offset 366 does not say what node 100's log says before it. "
+    said = "Node 1's snapshot at offset 366 contradicts node 100's log before that offset. "
     assert finding.message.startswith(said)
-    assert "is pay in the log and pax in it" in finding.message
+    assert "is topic pay in the log, and topic pax in the snapshot" in finding.message
     assert [exhibit.span.source for exhibit in finding.exhibits] == [f"{BROKER}/{NEWEST}"]
 
 
@@ -90,10 +90,8 @@ def test_three_snapshots_of_a_copy_are_read(dump: Path) -> None:
     rewrite(dump / BROKER / "00000000000000000266-0000000001.checkpoint", lambda body: body.replace(b"pay", b"pax"))
     assert found(dump) == []
     (point,) = (each for each in audited(dump).coverage.undecided if each.rule == "META001")
-    assert point.reason == (
-        "of each node's snapshots three were held against the log, and the others not"
-        " (19 of node 1, 11 of node 100)"
-    )
+    compared = "only three snapshots of each node were compared with the log"
+    assert point.reason == f"{compared}. Others were not: 19 of node 1, 11 of node 100"
     assert not point.blocking
 
 

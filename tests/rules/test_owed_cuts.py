@@ -27,14 +27,14 @@ def test_a_lost_epoch_file_is_named_with_its_broker() -> None:
     lost = replace(follower, epoch_file=NO_EPOCH_FILE, clean_shutdown=STOPPED)
     (reason,) = said(replace(evidence, replicas=(leader, lost)))
     assert reason == (
-        "when broker 2 follows broker 1, it will keep all of its log: its high watermark is at the log end 4."
+        "it is not known whether broker 2 will keep the right records when it follows broker 1."
         " Broker 2's leader-epoch-checkpoint holds no epoch, though its records do."
-        " So nothing here tells where broker 2 ought to truncate"
+        " So broker 2 will keep all of its log, because its high watermark is at the log end 4"
     )
 
 
 def test_records_without_epochs_are_named_as_such() -> None:
     evidence = read_sketch("broker 1* ----|\nbroker 2  ----|\n").evidence
     assert {reason.split(". ")[1] for reason in said(evidence)} == {
-        "Broker 2's records carry no leader epochs: they are of message format 0 or 1"
+        "Broker 2's records carry no leader epochs (message format 0 or 1)"
     }

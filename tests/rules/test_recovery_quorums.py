@@ -46,9 +46,9 @@ def test_one_last_known_leader_is_fewer_than_hold_each_record(tmp_path: Path) ->
     assert (finding.brokers, finding.severity, finding.partition) == ((1,), Severity.MEDIUM, 0)
     assert finding.message == (
         "The partition is offline in epoch 1: its ISR and its eligible leader replicas (ELR) are empty. The"
-        " controller elects broker 1, the last known leader, as soon as it is back. Broker 1 may lack committed records"
-        " that another broker has."
-        " min.insync.replicas is 2: each committed record was on at least 2 brokers."
+        " controller elects broker 1, the last known leader, as soon as it is back. Broker 1 may lack committed"
+        " records. Each committed record was once on at least 2 brokers (min.insync.replicas is 2),"
+        " so another broker may still have them."
     )
     (exhibit,) = finding.exhibits
     assert "__cluster_metadata-0" in exhibit.span.source

@@ -29,7 +29,7 @@ from auditor.report.summary.totals import LossTotals
 from auditor.report.unbilled import sentence as in_words
 from auditor.report.worths import at_least_and_most
 from rules.finding import capital, offsets_told, question_told
-from rules.words import counted, numbered, of_epoch
+from rules.words import counted, it_or_them, numbered, of_epoch
 
 SHOWN: Final = 200
 PATHS: Final = 8
@@ -116,7 +116,8 @@ def _partition(placed: PlacedAdvice) -> Iterator[str]:
         offsets = offsets_told(each.start_offset, each.end_offset)
         says = question_told(f"PERHAPS LOST: no copy here holds {place} {offsets}. {capital(each.doubt)}", each.missing)
         yield from _said(says, 2) if each.doubt else ()
-    yield from _candidates(advice)
+    lost = advice.unbilled or any(loss.matters and not loss.restored for loss in placed.losses)
+    yield from _candidates(advice, more=bool(lost))
     yield from _before(placed)
     yield "  Go or no-go"
     for gate in sorted(told_gates(advice), key=lambda gate: tuple(WORDS).index(gate.going)):
@@ -152,27 +153,26 @@ def settled(placed: PlacedAdvice) -> bool:
     return placed.advice.settled and not any(fading(loss) for loss in placed.losses)
 
 
-def _candidates(advice: Advice) -> Iterator[str]:
+def _candidates(advice: Advice, *, more: bool) -> Iterator[str]:
     if advice.candidates and not advice.may_be_elected:
         yield "  Its voters elect their leader among themselves. Nobody is to be elected by hand."
         return
     if advice.candidates:
         yield "  Candidates for leader, best first"
     for number, candidate in enumerate(advice.candidates, start=1):
-        gate = next((g for g in advice.gates if g.action == f"elect broker {candidate.broker}"), None)
-        copied = gate.first if gate is not None and candidate.lacks else ""
-        yield from _candidate(number, candidate, _free(candidate, advice), copied)
+        yield from _candidate(number, candidate, _free(candidate, advice, more=more))
 
 
-def _free(candidate: Candidate, advice: Advice) -> str:
-    """That nothing is lost by its election; nothing of one that is barred, and no more than what was seen."""
+def _free(candidate: Candidate, advice: Advice, *, more: bool) -> str:
+    """That nothing is lost by its election, or nothing more; nothing of one that is barred, or beyond what was seen."""
     if candidate.barred:
         return ""
     seen = advice.nowhere or going(advice, candidate.broker) != "go"
-    return f"Electing it costs no committed or acknowledged record{' that any copy here holds' * bool(seen)}."
+    what = "no more committed or acknowledged records" if more else "no committed or acknowledged record"
+    return f"Electing it loses {what}{' that any copy here holds' * bool(seen)}."
 
 
-def _candidate(number: int, candidate: Candidate, free: str, copied: str) -> Iterator[str]:
+def _candidate(number: int, candidate: Candidate, free: str) -> Iterator[str]:
     reached = [] if candidate.had_reached is None else [f"its log had reached {candidate.had_reached}"]
     health = "; ".join((*reached, *candidate.damage, *candidate.doubts)) or "no damage of its files is known"
     stop = "It shut down cleanly." if candidate.stopped_in_order else NOT_IN_ORDER
@@ -181,10 +181,9 @@ def _candidate(number: int, candidate: Candidate, free: str, copied: str) -> Ite
     if not candidate.end_known and candidate.last_epoch < 0:
         ends = "its epochs and log end are unknown"
     yield from _said(f"{number}. broker {candidate.broker}: {ends}. {capital(health)}. {stop}", 4, 3)
-    for stretch in candidate.lacks:
-        yield from _said(f"Electing it costs {_stretch(stretch)}.", 7)
-    if copied:
-        yield from _said(f"First {copied}, or that is lost.", 7)
+    for stretch, who in zip(candidate.lacks, candidate.lacked_from, strict=True):
+        them = it_or_them(stretch.end_offset - stretch.start_offset)
+        yield from _said(f"Electing it costs {_stretch(stretch)}. First copy {them} from {who}.", 7)
     if free:
         yield from _said(free, 7, 0)
     for cut in candidate.cuts:

@@ -16,6 +16,8 @@ Kind = Literal["no-go", "copy", "unknown", "act", "go"]
 NAMED: Final = 8
 LONG: Final = 80
 """Characters of ranges before what is to be done there; beyond so many the partitions are named instead."""
+PLACE_OF_START: Final = "{start}"
+"""Where in words the first of the offsets comes to stand."""
 GOING: Final = {"go": "GO: ", "no-go": "NO-GO: ", "unknown": "UNKNOWN: "}
 
 
@@ -41,15 +43,19 @@ class Aim:
         return self.cluster_id, self.topic, self.partition
 
     @property
+    def name(self) -> str:
+        """What the partition is called."""
+        return "the whole dump" if self.topic is None else f"{self.topic}-{self.partition}"
+
+    @property
     def words(self) -> str:
         """The partition and its offsets as people say them."""
-        name = "the whole dump" if self.topic is None else f"{self.topic}-{self.partition}"
         whose = f" on {numbered('broker', self.brokers)}" if self.brokers else ""
         if self.start_offset is None or self.end_offset is None:
-            return f"{name}{whose}"
+            return f"{self.name}{whose}"
         which = "" if self.epoch is None else f" of epoch {self.epoch}"
         detail = f" ({self.detail})" if self.detail else ""
-        return f"{name} {offsets_told(self.start_offset, self.end_offset)}{which}{whose}{detail}"
+        return f"{self.name} {offsets_told(self.start_offset, self.end_offset)}{which}{whose}{detail}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +90,7 @@ class Action:
         """The words with the first of the names, and with what comes first."""
         names = f" {self.names_are} {_named(self.names)}." if self.names_are and self.names else ""
         of_the_first = " The numbers are those of the first." if self.numbers_differ else ""
-        words = self.words.replace(PLACE_OF_NAMES, _named(self.names))
+        words = self.words.replace(PLACE_OF_NAMES, _named(self.names)).replace(PLACE_OF_START, self._start)
         return f"{words}{names}{f' First {self.first}.' if self.first else ''}{of_the_first}"
 
     @property
@@ -101,10 +107,26 @@ class Action:
         aims = [aim.words for aim in self.aims]
         where = ", ".join(aims)
         if len(aims) > max(most, ranges) or (aims[1:] and len(where) > room):
-            places = [aim.place for aim in self.aims]
-            where = f"{named_places(places, most)}{self._offsets_in_all}"
+            where = self._shortened(most, room)
         return f"{GOING[self.kind]}{self.text} ({where})" if self.is_gate else f"{where}: {self.text}"
 
+    @property
+    def _start(self) -> str:
+        starts = {aim.start_offset for aim in self.aims}
+        return f"offset {self.aims[0].start_offset}" if len(starts) == 1 else "the first offset of each range"
+
+    def _shortened(self, most: int, room: int) -> str:
+        """The first ranges for which there is room, and how many more there are; without offsets some partitions."""
+        in_all = self._offsets_in_all
+        places = named_places([aim.place for aim in self.aims], most)
+        if not in_all:
+            return places
+        aims = [aim.words for aim in self.aims]
+        behind = {words.removeprefix(aim.name) for words, aim in zip(aims, self.aims, strict=True)}
+        if len(behind) == 1:
+            return f"{places}{behind.pop()} each"
+        shown = max((n for n in range(1, len(aims)) if len(", ".join(aims[:n])) <= room), default=1)
+        return f"{', '.join(aims[:shown])}, and {counted(len(aims) - shown, 'more range')} ({in_all})"
 
     @property
     def _offsets_in_all(self) -> str:
@@ -113,9 +135,9 @@ class Action:
         for aim in self.aims:
             if aim.start_offset is not None and aim.end_offset is not None:
                 held.setdefault((aim.place, aim.epoch), []).append((aim.start_offset, aim.end_offset))
-        ranges = sum(len(set(own)) for own in held.values())
+        places = len({aim.place for aim in self.aims})
         offsets = sum(map(offsets_in, held.values()))
-        return f" ({counted(offsets, 'offset')} in {counted(ranges, 'range')})" if ranges else ""
+        return f"{counted(offsets, 'offset')} in {counted(places, 'partition')}" if held else ""
 
 
 def gates_in_brief(actions: Sequence[Action]) -> list[Action]:

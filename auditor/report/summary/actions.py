@@ -18,7 +18,7 @@ from auditor.report.model import (
     told_gates,
     where_gravest,
 )
-from auditor.report.summary.action import Action, Aim, Kind, joined
+from auditor.report.summary.action import PLACE_OF_START, Action, Aim, Kind, joined
 from auditor.report.summary.copies import copies
 from auditor.report.unbilled import to_do
 from auditor.report.worths import acknowledged, surely_acknowledged
@@ -28,7 +28,7 @@ from rules.words import any_of, quoted
 ORDER: Final[tuple[Kind, ...]] = ("copy", "no-go", "act", "unknown", "go")
 GROUPS_ARE: Final = "The groups are"
 READ_AGAIN: Final = (
-    "Consumers of these must go back to the first of these offsets. Other records are there now."
+    f"Consumers of these must go back to {PLACE_OF_START}. Other records are there now."
 )
 BEYOND: Final = (
     "Consumers of these may be beyond the end of the leader's log. Set them back before producers write again."
@@ -39,11 +39,11 @@ CONSUMERS_FIRST: Final = "Once consumers are set back, "
 _GROUPS: Final = {
     "beyond the log end": (
         "Consumer groups that committed an offset beyond the log end need a new one."
-        " Set it back to the first of these offsets, or auto.offset.reset decides."
+        f" Set it back to {PLACE_OF_START}, or auto.offset.reset decides."
     ),
     "in the cut epoch": (
         "Consumer groups that committed an offset of the lost epoch need a new one."
-        " Set it back to the first of these offsets."
+        f" Set it back to {PLACE_OF_START}."
     ),
     "among the cut offsets": (
         "Consumer groups that committed one of these offsets may need another."
@@ -69,7 +69,12 @@ def actions(report: AuditReport) -> tuple[Action, ...]:
         words = blurred(action.words), blurred(action.first)
         alike.setdefault((action.kind, *words, action.names_are), []).append(action)
     together = [joined(own) for own in alike.values()]
-    return tuple(sorted(together, key=lambda action: (ORDER.index(action.kind), action.unsure)))
+    return tuple(sorted(together, key=lambda each: (ORDER.index(each.kind), each.unsure, _reach(each))))
+
+
+def _reach(action: Action) -> bool:
+    """Whether it is about all brokers at once: what bars one of them bars that too, and is the reason."""
+    return action.is_gate and not action.words.startswith(("restarting broker", "electing broker"))
 
 
 def _of_whole_brokers(advice: Sequence[PlacedAdvice]) -> Iterator[PlacedAdvice]:
@@ -164,7 +169,8 @@ def _readings(loss: Loss) -> list[tuple[str, int, int]]:
 
 def _of_findings(report: AuditReport) -> Iterator[Action]:
     """What findings call for that no bill asks already, and no owed cut heals."""
-    grave = [finding for finding in report.violations if finding.severity >= Severity.MEDIUM]
+    causes = {incident.cause for incident in report.incidents if incident.severity >= Severity.MEDIUM}
+    grave = [f for f in report.violations if f.severity >= Severity.MEDIUM or f.id in causes]
     for finding in grave:
         if _said_already(finding, grave, report):
             continue
@@ -175,6 +181,9 @@ def _of_findings(report: AuditReport) -> Iterator[Action]:
             yield _of_finding(finding, bearing.asked_of(finding), groups=_groups(finding))
         elif bearing.calls_for:
             words = bearing.asked_of(finding)
+            if bearing.names:
+                yield replace(_of_finding(finding, words), names=_told_names(finding, bearing.names))
+                continue
             folders = _folders(finding, report) if PLACE_OF_NAMES in words else ()
             yield replace(_of_finding(finding, words, finding.brokers), names=folders)
 
@@ -187,7 +196,11 @@ def _folders(finding: Finding, report: AuditReport) -> tuple[str, ...]:
 
 def _groups(finding: Finding) -> tuple[str, ...]:
     """The consumer groups that a finding names."""
-    named = finding.values().get("groups")
+    return _told_names(finding, "groups")
+
+
+def _told_names(finding: Finding, fact: str) -> tuple[str, ...]:
+    named = finding.values().get(fact)
     return tuple(map(str, named)) if isinstance(named, tuple | list) else ()
 
 

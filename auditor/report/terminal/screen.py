@@ -43,7 +43,7 @@ def screen(report: AuditReport, conclusion: Summary, page: Sheet, *, quiet: bool
     footer = list(_footer(conclusion, page, verbose=verbose))
     blanks = 1 + bool(footer)
     bodies = {
-        name: [Item(kind, list(forms(words, page)), opens) for kind, words, opens in items]
+        name: [Item(kind, list(forms(words, page, 1 + (name == "WHY"))), opens) for kind, words, opens in items]
         for name, items in parts.items()
         if items
     }

@@ -19,7 +19,9 @@ LEAST: Final = 2
 ROOMS: Final = {"LOST": 4, "WHY": 4, "DO NOW": 5, "GO?": 4, "NOT SEEN": 2}
 """Lines that a part has for sure; what others leave over is shared."""
 SHARING: Final = ("LOST", "GO?", "DO NOW", "WHY", "NOT SEEN")
-_DOING: Final = re.compile(r"(?:restarting|electing) broker \d+(?:, \d+)*(?: or \d+)?|a rolling restart")
+_DOING: Final = re.compile(
+    r"(?:restarting|electing|restarting or electing) broker \d+(?:, \d+)*(?: or \d+)?|a rolling restart"
+)
 _WHERE: Final = re.compile(r"\. (\([^()]+\))$")
 """The partitions behind the last sentence, or the incident."""
 
@@ -38,6 +40,12 @@ class Item(NamedTuple):
         """All of it."""
         return self.forms[-1]
 
+    @property
+    def where(self) -> str:
+        """The partitions that it names at its end."""
+        found = _WHERE.search(" ".join(self.lines))
+        return found[1] if found else ""
+
     def says(self, going: str) -> bool:
         """Whether it says that something must not be done, or that it cannot be judged."""
         return self.lines[0].startswith(going)
@@ -53,14 +61,14 @@ class Item(NamedTuple):
         return next((lines for lines in reversed(self.forms) if len(lines) <= room), [])
 
 
-def forms(words: str, page: Sheet) -> Iterator[list[str]]:
-    """The words sentence by sentence; where they are is told with the fewest of them.
+def forms(words: str, page: Sheet, least: int = 1) -> Iterator[list[str]]:
+    """The words sentence by sentence, so many at least; where they are is told with the fewest of them.
 
     What cannot be judged is never told without its reason.
     """
     sentences, where = words.split(". "), _WHERE.search(words)
     place = f" {where[1]}" if where else ""
-    for number in range(1 + words.startswith(GOING["unknown"]), len(sentences) - bool(where)):
+    for number in range(least + words.startswith(GOING["unknown"]), len(sentences) - bool(where)):
         lines = _lines(f"{'. '.join(sentences[:number])}. …{place}", page)
         yield lines[:-1] if lines[-1] == "…" else lines
     yield _lines(words, page)
@@ -98,7 +106,7 @@ def _of_each_kind(items: Sequence[Item]) -> Sequence[list[str]]:
 def _with_rest(items: Sequence[Item], shown: Sequence[list[str]], page: Sheet) -> int:
     """The lines of those that are told, and of what counts the others."""
     rest = items[len(shown) :]
-    return sum(map(len, shown)) + (len(_lines(_left_out(rest), page)) if rest else 0)
+    return sum(map(len, shown)) + (len(_lines(_left_out(rest, items), page)) if rest else 0)
 
 
 def filled(bodies: dict[str, list[Item]], rooms: dict[str, int], lines: int, page: Sheet) -> dict[str, int]:
@@ -119,7 +127,7 @@ def fitting(items: Sequence[Item], room: int, page: Sheet) -> Iterator[str]:
             break
         shown = _shown(items, room - kept)
         left = [item for place, item in enumerate(items) if place not in shown]
-        rest = _lines(_left_out(left), page) if left else []
+        rest = _lines(_left_out(left, items), page) if left else []
     yield from (line for place in sorted(shown) for line in shown[place])
     yield from rest
 
@@ -153,10 +161,14 @@ def _due(items: Sequence[Item]) -> list[int]:
     return [*dict.fromkeys((*firsts.values(), *bars))]
 
 
-def _left_out(items: Sequence[Item]) -> str:
-    """How many there are beside these; what must not be done and what is open is named all the same."""
+def _left_out(items: Sequence[Item], all_items: Sequence[Item]) -> str:
+    """How many there are beside these; what must not be done and what is open is named all the same.
+
+    What may be done is named where all is of the same partitions: elsewhere the same may be barred.
+    """
     named = []
-    for going in (GOING["no-go"], GOING["unknown"]):
+    anywhere = len({item.where for item in all_items}) == 1
+    for going in (GOING["no-go"], GOING["unknown"], *([GOING["go"]] if anywhere else [])):
         meant = [item.meant(going) for item in items if item.says(going)]
         named += [f"; {going}{_together(meant)}"] if meant else []
     opens = sum(item.opens for item in items)

@@ -59,7 +59,8 @@ def test_a_broker_is_asked_once_for_all_its_epochs() -> None:
     lacking = [Missing(leader=1, kind="its log", evidence="", leaves_open="", epochs=(e,)) for e in range(9)]
     said = list(unbounded(lacking, "above", created_again=False))
     marks = "broker 1's high watermarks in epochs 0, 1, 2, 3, 4 and 4 more"
-    bound = "They have to be compared with how far the in-sync replicas had fetched, and that is not all told here"
+    law = "A high watermark may not pass what every in-sync replica has fetched"
+    bound = f"{law}. How far they had fetched is not all told here"
     assert said == [(f"it is not known whether {marks} were too high. {bound}", "its log")]
 
 
