@@ -218,8 +218,13 @@ def _out_of_range(row: BrokerEvent, release: Release) -> Worded:
     if row.kind == "fetch-offset-out-of-range":
         typical = "is out of range, which typically implies a leader change. Reset fetch offset to"
         return f"{prefix}Current offset {before} for partition {name} {typical} {after}", _FETCHER
+    if row.kind == "full-truncation":
+        start = f"the current leader's start offset {after}"
+        why = "because the local replica's end offset is smaller than the current leader's start offsets."
+        return f"{prefix}Truncate fully and reset fetch offset for partition {name} from {before} to {start} {why}", _FETCHER
     whose = {
         "reset-fetch-offset-to-latest": "current leader's latest offset",
+        "reset-fetch-offset-to-start": "current leader's start offset",
         "full-truncation-no-effect": "the current local replica's end offset",
     }[row.kind]
     return f"{prefix}Reset fetch offset for partition {name} from {before} to {whose} {after}", _FETCHER
@@ -276,5 +281,11 @@ _WORDINGS: Final[Mapping[EventKind, Callable[[BrokerEvent, Release], Worded]]] =
         ("truncating-by-epoch-answer", "truncating-to-high-watermark", "epoch-answer-kept", "epoch-answer-unknown"),
         _by_word,
     ),
-    **_all(("fetch-offset-out-of-range", "reset-fetch-offset-to-latest", "full-truncation-no-effect"), _out_of_range),
+    **_all(
+        (
+            "fetch-offset-out-of-range", "reset-fetch-offset-to-latest", "reset-fetch-offset-to-start",
+            "full-truncation", "full-truncation-no-effect",
+        ),
+        _out_of_range,
+    ),
 }

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rules.chronicle.silence import roles_of
 from rules.evidence import PartitionEvidence
-from rules.finding import Bearings, Finding
+from rules.finding import Bearings, Finding, Severity
 from rules.loss.incurred import Loss
 from rules.loss.unbilled import Unbilled, as_question
 from rules.verdict import RuleCoverage
@@ -26,10 +26,14 @@ def open_points(
 
 
 def is_proved(loss: Loss, findings: Sequence[Finding], bearings: Bearings) -> bool:
-    """Whether a finding says that records of the loss are gone; of what nobody was told, no finding speaks."""
+    """Whether a finding of weight says that records of the loss are gone; of what nobody was told, no finding speaks.
+
+    What only informs tells what logs hold, and not that anybody was told of it.
+    """
     return not loss.matters or any(
         bearings[finding.rule].records is not None
         and finding.verdict == "violated"
+        and finding.severity >= Severity.MEDIUM
         and (finding.start_offset or 0) < loss.end_offset
         and (finding.end_offset is None or loss.start_offset < finding.end_offset)
         for finding in findings

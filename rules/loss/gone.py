@@ -148,7 +148,15 @@ def _sent_again_or_not(epoch: int, answers: Sequence[Produced], held: int | None
         start_offset=first.offset,
         end_offset=(last.offset or 0) + 1,
         shown=((first, FIRST),),
+        perhaps_for_others=tuple(answers),
     )
+
+
+@asked_once
+def perhaps_for_others(evidence: PartitionEvidence) -> frozenset[Produced]:
+    """Answers that may be for other records than those of their epoch: nobody may have been told of these."""
+    open_ones = (fate for fate in fates(evidence) if isinstance(fate, Unsettled))
+    return frozenset(answer for fate in open_ones for answer in fate.perhaps_for_others)
 
 
 def _apart(evidence: PartitionEvidence, epoch: int, missing: Sequence[Produced]) -> Iterator[list[Produced]]:

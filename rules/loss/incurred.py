@@ -17,6 +17,7 @@ from rules.history.repetitions import times_told
 from rules.history.statements import Produced
 from rules.loss.accounts import accounts, committed_end_of
 from rules.loss.after_succession import late_answers
+from rules.loss.gone import perhaps_for_others
 from rules.loss.held_again import first_life, held_again, surely_gone, unread
 from rules.loss.held_by_none import as_left_out, held_by_none
 from rules.loss.last_answers import sent_again
@@ -226,7 +227,8 @@ def _heard(evidence: PartitionEvidence, epoch: int, answers: Sequence[Produced],
     for all replicas: their batches, not answered yet, may lie before the next one that is told.
     """
     late, waiting = late_answers(evidence, epoch), evidence.chronicle.wait_for_all
-    heard = [m for m in answers if not late(m)]
+    others = perhaps_for_others(evidence)
+    heard = [m for m in answers if not (late(m) or (others and m in others))]
     alone = {m.offset or 0 for m in heard if not whole or (waiting and m.acks != -1)}
     offsets = {m.offset or 0 for m in heard}
     batches = Extents.of((at, at + 1 if at in alone else evidence.batch_end(at, epoch)) for at in offsets)

@@ -30,6 +30,8 @@ class Unsettled(Struct, frozen=True, kw_only=True):
     shown: tuple[Shown, ...] = ()
     """Statements that the question rests on."""
     blocking: bool = True
+    perhaps_for_others: tuple[Produced, ...] = ()
+    """Answers that may have been given for the records that stand there now, and not for those that are in question."""
 
 
 def of_answers(

@@ -12,8 +12,12 @@ from dumps_at_hand import SAMPLES, audited
 
 from auditor.advise import run_advise
 from auditor.config import AuditConfig
+from auditor.report.machines.openmetrics import render as openmetrics
 from auditor.report.summary.perhaps import perhaps_lost
 from auditor.report.unbilled import unbilled
+from auditor.simulation.script_file import read_script
+from auditor.simulation.written_dump import write_dump
+from rules.simulator.run_rows import run
 from tests.lab.effort import fast_if
 from tests.lab.expected_from_truth import cases
 from tests.lab.views import contradictions
@@ -110,3 +114,32 @@ def test_a_loss_that_logs_alone_prove_is_told_by_the_advice(tmp_path: Path) -> N
     assert [(loss.start_offset, loss.end_offset) for loss in advised.losses] == [(100, 150)]
     assert (advised.advice.absent, advised.advice.candidates) == ((1, 2, 3), ())
     assert {gate.going for gate in advised.advice.gates} == {"unknown"}
+
+
+SENT_AGAIN: Final = """
+title: perhaps sent again
+brokers: [1, 2, 3]
+version: "0.11.0.3"
+topic: {min.insync.replicas: 2, unclean.leader.election.enable: false}
+events:
+  - produce 1 r0 acks=1
+  - elect 3 unclean told=none
+  - elect 2 told=none
+  - tell 3 epoch=1
+  - produce 3 r36 acks=all
+  - elect 3 told=none
+"""
+
+
+def test_what_only_a_question_bears_may_be_lost_and_is_in_no_bill(tmp_path: Path) -> None:
+    """Broker 1 may have led epoch 2 too, and its answer may be for the record that stands at offset 0 now."""
+    script = tmp_path / "script.yaml"
+    script.write_text(SENT_AGAIN, encoding="utf-8")
+    write_dump(run(read_script(script)), tmp_path / "dump")
+    report = audited(tmp_path / "dump")
+    (asked,) = perhaps_lost(report)
+    assert (asked.rule, asked.start_offset, asked.end_offset) == ("ACK001", 0, 1)
+    assert (report.verdict, report.exit_code) == ("unknown", 3)
+    assert [loss for history in report.histories for loss in history.losses] == []
+    assert "tidemark_lost_offsets{" not in openmetrics(report)
+    assert [*contradictions(report)] == []

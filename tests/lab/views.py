@@ -69,8 +69,8 @@ def _found_and_not_billed(report: AuditReport) -> Iterator[str]:
 
 
 def _billed_and_not_found(report: AuditReport) -> Iterator[str]:
-    """What counts as lost for good rests on a finding or leaves a question open."""
-    grave = {place(f) for f in report.findings if f.blocking or f.severity >= Severity.MEDIUM}
+    """What counts as lost for good rests on a finding of weight; what a question alone bears only may be lost."""
+    grave = {place(f) for f in report.violations if f.severity >= Severity.MEDIUM}
     for where, losses in of(report).items():
         for loss in losses:
             if not loss.restored and where not in grave:

@@ -248,6 +248,35 @@ def test_settings_that_change_are_read_back_as_each_broker_took_them_over(versio
     assert recorded == (["2", "1"] if version in ("3.4.0", "4.3.0") else [])
 
 
+LEFT_BEHIND: Final = """
+title: left behind
+brokers: [1, 2]
+topic: {min.insync.replicas: 1}
+events:
+  - produce 1 a
+  - fetch 2
+  - crash 2
+  - fence 2
+  - produce 1 b
+  - expire 1 below 2
+  - restart 2
+  - fetch 2
+  - fetch 2
+"""
+
+
+@pytest.mark.parametrize("version", ["1.1.1", "3.2.0", "3.9.1"])
+def test_a_follower_that_began_again_at_its_leaders_log_start_is_here_whole(version: str, tmp_path: Path) -> None:
+    """Its broker loaded the log at 0, and told later that it dropped all of it for the leader's log start."""
+    script = tmp_path / "left_behind.yaml"
+    script.write_text(f'{LEFT_BEHIND}version: "{version}"\n', encoding="utf-8")
+    write_dump(run(read_script(script)), tmp_path / "dump")
+    evidence = every_partition(tmp_path / "dump")["simulated", 0]
+    resets = [(m.broker, m.offset) for m in evidence.moments if m.kind == "log-reset"]
+    assert resets == [(2, 2)]
+    assert [replica.unopened for replica in evidence.replicas] == [(), ()]
+
+
 def test_a_dump_is_never_written_over_something(tmp_path: Path) -> None:
     (tmp_path / "kept").write_text("mine", encoding="utf-8")
     end = outcome(run(read_script(TEXTBOOK / "visible.yaml")))
