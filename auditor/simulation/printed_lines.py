@@ -215,8 +215,8 @@ def _out_of_range(said: notes.Reconciled, place: StatementStamp, generation: Gen
     if said.to_offset < said.from_offset:
         yield place.event("reset-fetch-offset-to-latest", **fields, level="WARN")
     elif said.to_offset > said.from_offset:  # the leader's log starts there
-        anew = "full-truncation" if generation.binary.at_least(3, 6) else "reset-fetch-offset-to-start"
-        yield place.event(anew, **fields, level="WARN")
+        anew = generation.binary.at_least(3, 6)
+        yield place.event("full-truncation" if anew else "reset-fetch-offset-to-start", **fields, level="WARN")
     elif generation.binary.at_least(3, 6):
         yield place.event("full-truncation-no-effect", **fields, level="WARN")
     if generation.binary.at_least(1, 1):

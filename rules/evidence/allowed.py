@@ -158,7 +158,8 @@ def _cut_without_epochs(evidence: PartitionEvidence) -> Iterator[Allowed | NotTo
             event = _Event(
                 broker=cut.broker,
                 at=cut.moment,
-                effect=f"broker {cut.broker} truncated offsets [{cut.offset}, {cut.log_end_offset}) without asking for epochs",
+                effect=f"broker {cut.broker} truncated offsets [{cut.offset}, {cut.log_end_offset}) without asking for"
+                " epochs",
                 names=(INTER_BROKER_PROTOCOL, MESSAGE_FORMAT),
                 lets=_asks_for_no_epochs,
             )
