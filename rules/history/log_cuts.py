@@ -9,7 +9,7 @@ from typing import Final, TypeGuard
 
 from msgspec.structs import replace
 
-from rules.history.moments import ROLE_KINDS, Moment, gives_role, log_end
+from rules.history.moments import ROLE_KINDS, Moment, gives_role, leads, log_end
 from rules.history.statements import LogCut, LogEvent, Role, RoleTaken
 
 Watermarked = RoleTaken | LogEvent | LogCut
@@ -27,7 +27,8 @@ class Cut:
     leader: int | None
     epoch: int | None
     former_epoch: int | None
-    """The epoch in which the broker was before it took the role in which it cut: the cut records are of it or older.
+    """The epoch in which the broker's log grew last before it took the role in which it cut: the cut records are of it
+    or older.
 
     Null where no line tells it.
     """
@@ -80,6 +81,9 @@ def cuts(moments: Sequence[Moment], not_made: AbstractSet[int] = frozenset()) ->
             former = role[moment.clock].term if repeated else moment.term
             # Before the first role that is told it was in some epoch below: which one is sure where there is but one.
             former = None if moment.clock not in role and (former or 0) > 0 else former
+            as_told = end.get(moment.clock) == log_end(moment)
+            if as_told and not repeated and moment.clock in role and _as_long(role[moment.clock], moment):
+                former = role[moment.clock].term
             role[moment.clock] = moment if former == moment.term else replace(moment, term=former)
             started.discard(moment.clock)
         ended_at = log_end(moment)
@@ -115,6 +119,11 @@ def decided_by(own: Sequence[Moment], place: int) -> LogCut | None:
         if said.kind in (*ROLE_KINDS, "log-loaded", "truncated"):
             return None
     return None
+
+
+def _as_long(before: Role, after: Role) -> bool:
+    """Whether a follower's log ended where it had ended when it began to follow: it wrote nothing in between."""
+    return not leads(before) and log_end(before) is not None and log_end(before) == log_end(after)
 
 
 def _tells_watermark(moment: Moment) -> TypeGuard[Watermarked]:

@@ -15,6 +15,7 @@ from rules.evidence.asked_once import asked_once
 from rules.evidence.deleted import deleted
 from rules.facts.stretch import HIGHEST_OFFSET
 from rules.history.log_cuts import Cut
+from rules.history.moments import gives_role, own_log_end
 from rules.history.statements import RoleTaken
 from rules.loss.gone import Gone, fates
 from rules.protocol.offsets import without
@@ -66,9 +67,8 @@ def left_out(evidence: PartitionEvidence) -> tuple[LeftOut, ...]:
     parted: list[LeftOut] = []
     by_epoch: dict[int, list[int]] = {}
     begins = deleted(evidence)
-    sure = (*_by_reopenings(evidence), *_by_openings(evidence))
-    unsure = [*_by_ends_of_some_epoch(evidence)]
-    for stretch in (*sure, *unsure, *_by_cuts(evidence), *_inferred(evidence)):
+    opened, unsure = (*_by_reopenings(evidence), *_by_openings(evidence)), [*_by_ends_of_some_epoch(evidence)]
+    for stretch in (*opened, *unsure, *_by_cuts(evidence), *_inferred(evidence)):
         places = by_epoch.setdefault(stretch.epoch, [])
         billed = [(parted[place].start, parted[place].end) for place in places]
         if unsure:
@@ -247,9 +247,13 @@ def _by_cuts(evidence: PartitionEvidence) -> Iterator[LeftOut]:
 def _written_in(evidence: PartitionEvidence, cut: Cut, latest: int) -> Iterator[tuple[int, int]]:
     """The epochs of which a broker had records when it cut its log, the newest first, and from where on it had them.
 
-    It had some of an epoch if it led it, or fetched beyond where it opened.
+    It had some of an epoch if it led it, or fetched beyond where it opened; of none that was over when its log ended
+    there or before.
     """
-    for epoch in sorted((e for e in evidence.openings if e <= latest), reverse=True):
+    own = ((own_log_end(m), m.epoch if gives_role(m) else m.term) for m in evidence.chronicle.told_by(cut.broker))
+    ended = (epoch for end, epoch in own if end is not None and end <= cut.offset and epoch is not None)
+    since = max((epoch for epoch in ended if epoch <= latest), default=-1)
+    for epoch in sorted((e for e in evidence.openings if since <= e <= latest), reverse=True):
         opening = evidence.openings[epoch]
         begun = opening.offset
         if begun is None or latest not in evidence.openings:
