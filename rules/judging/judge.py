@@ -23,7 +23,7 @@ from rules.judging.giving_up import budget_of, failed
 from rules.judging.open_bill import is_proved, open_points, unproved
 from rules.judging.said import Subject, doubt, finding, question, sayings
 from rules.judging.standing import replica_verdict
-from rules.judging.withheld import MISSING, not_told, without_order
+from rules.judging.withheld import not_told, without_order, would_order
 from rules.loss.held_by_none import held_by_none
 from rules.loss.incurred import Loss, losses
 from rules.loss.unbilled import unbilled
@@ -136,7 +136,7 @@ class _BesideFindings:
         """A part that takes statements in the order of their epochs, where they have one."""
         if not self._evidence.epochs_used_twice:
             return self.part(name, tell)
-        withheld = RuleCoverage(rule="-", reason=not_told(self._evidence), missing=MISSING)
+        withheld = RuleCoverage(rule="-", reason=not_told(self._evidence), missing=would_order(self._evidence))
         if withheld not in self._undecided:
             self._undecided.append(withheld)
         return ()
