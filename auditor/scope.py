@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -97,17 +97,23 @@ def scope_of(
     """How far a verdict on all this reaches."""
     here = {"disk": bool(replicas), **{kind: kind in logs.kinds for kind in LOGS}}
     lacked = {kind for broker in logs.brokers for kind in logs.lacking(broker)}
-    late = {broker for reach in reaches for broker in reach.begun_late}
+    late = _brokers(reach.begun_late for reach in reaches)
     return Scope(
         kinds=tuple(kind for kind in KIND_WORDS if here[kind]),
         absent=tuple(kind for kind in KIND_WORDS if not here[kind]),
         partly=tuple(kind for kind in LOGS if here[kind] and kind in lacked),
-        cut_short=tuple(sorted({broker for reach in reaches for broker in reach.cut_short})),
-        begun_late=tuple(sorted(broker for broker in late if "server-log" not in logs.lacking(broker))),
-        before_logs=sum(reach.records_before for reach in reaches) if here["server-log"] or here[CHANGES] else 0,
+        cut_short=_brokers(reach.cut_short for reach in reaches),
+        begun_late=tuple(broker for broker in late if "server-log" not in logs.lacking(broker)),
+        holed=_brokers(reach.holed for reach in reaches),
+        requests_holed=_brokers(reach.requests_holed for reach in reaches),
+        before_logs=sum(reach.before_roles for reach in reaches) if here["server-log"] or here[CHANGES] else 0,
         metadata_untold=metadata_untold,
         files=tuple(files),
         replicas_here=sum(replica.state == "current" for replica in replicas),
         replicas_assigned=sum(replica.state == "current" for replica in replicas) + missing,
         partial=partial,
     )
+
+
+def _brokers(named: Iterable[Collection[int]]) -> tuple[int, ...]:
+    return tuple(sorted({broker for brokers in named for broker in brokers}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -174,9 +175,13 @@ class Scope:
     cut_short: tuple[int, ...] = ()
     """Brokers whose own logs end before a stop that their disks tell, or a role in which others show them."""
     begun_late: tuple[int, ...] = ()
-    """Brokers whose own logs begin after a reign in which others' logs show them."""
+    """Brokers whose own logs begin after a role that they had, while others' reach back to it."""
+    holed: tuple[int, ...] = ()
+    """Brokers whose own logs lack a role amid those of which they tell."""
+    requests_holed: tuple[int, ...] = ()
+    """Brokers whose request logs lack lines amid them, or behind all."""
     before_logs: int = 0
-    """Partitions of which disks hold records that are older than every role of which a broker's log tells."""
+    """Partitions of which disks hold records, or roles name an epoch, before every role that a broker's log tells."""
     metadata_untold: int = 0
     """Partitions with replicas of which the metadata log here does not tell, though it is one log for all: a part of
     it is missing."""
@@ -199,24 +204,31 @@ class Scope:
             parts.append(f"as far as disks tell before broker logs begin ({counted(self.before_logs, 'partition')})")
         if self.replicas_here < self.replicas_assigned:
             parts.append(f"of {self.replicas_here} of {self.replicas_assigned} assigned replicas")
-        if self.partly and self.partial:
-            parts.append(f"without all {self.lacking}")
-        if self.metadata_untold and self.partial:
-            many = counted(self.metadata_untold, "partition")
-            parts.append(f"without a word of the metadata log on {many}")
-        if self.cut_short and self.partial:
-            parts.append(f"without the end of the logs of {numbered('broker', self.cut_short)}")
-        if self.begun_late and self.partial:
-            parts.append(f"without the beginning of the logs of {numbered('broker', self.begun_late)}")
+        parts.extend(self._accepted() if self.partial else ())
         if self.files:
             parts.append(f"without {listed([lacking.words for lacking in self.files])}")
         return ", ".join(parts)
 
+    def _accepted(self) -> Iterator[str]:
+        """What would keep the verdict open if the dump were said to be whole."""
+        if self.partly:
+            yield f"without all {self.lacking}"
+        if self.metadata_untold:
+            yield f"without a word of the metadata log on {counted(self.metadata_untold, 'partition')}"
+        if self.cut_short:
+            yield f"without the end of the logs of {numbered('broker', self.cut_short)}"
+        if self.begun_late:
+            yield f"without the beginning of the logs of {numbered('broker', self.begun_late)}"
+        if self.holed:
+            yield f"without all roles in the logs of {numbered('broker', self.holed)}"
+        if self.requests_holed:
+            yield f"without all lines of the request logs of {numbered('broker', self.requests_holed)}"
+
     @property
     def opens(self) -> bool:
         """Whether a part is not here of a kind that is: other brokers have it, or disks and folders tell of it."""
-        told_elsewhere = self.partly or self.cut_short or self.begun_late or self.metadata_untold
-        return bool(told_elsewhere) or any(lacking.opens for lacking in self.files)
+        not_whole = self.partly or self.cut_short or self.begun_late or self.holed or self.requests_holed
+        return bool(not_whole or self.metadata_untold) or any(lacking.opens for lacking in self.files)
 
     @property
     def lacking(self) -> str:

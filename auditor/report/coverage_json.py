@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from auditor.report.model import AuditReport, MissingReplica
+from auditor.report.model import AuditReport, Coverage, MissingReplica
 from auditor.report.named_places import PLACES_TOLD, listed
 
 Json = dict[str, object]
@@ -15,6 +15,28 @@ def _missing(missing: MissingReplica) -> Json:
         "partition": missing.partition,
         "broker": missing.broker,
         "heldBy": list(missing.held_by),
+    }
+
+
+def _scope(coverage: Coverage) -> Json:
+    scope = coverage.scope
+    return {
+        "words": scope.words,
+        "kinds": list(scope.kinds),
+        "absent": list(scope.absent),
+        "partly": list(scope.partly),
+        "cutShort": list(scope.cut_short),
+        "begunLate": list(scope.begun_late),
+        "holed": list(scope.holed),
+        "requestsHoled": list(scope.requests_holed),
+        "partitionsBeforeLogs": scope.before_logs,
+        "metadataUntold": scope.metadata_untold,
+        "filesLacking": [
+            {"kind": each.noun, "due": each.due, "paths": list(each.paths), "opens": each.opens} for each in scope.files
+        ],
+        "replicasHere": scope.replicas_here,
+        "replicasAssigned": scope.replicas_assigned,
+        "partial": scope.partial,
     }
 
 
@@ -44,23 +66,7 @@ def coverage_document(report: AuditReport) -> Json:
         "lastTimestamp": coverage.last_timestamp,
         "ratio": coverage.ratio,
         "logTimes": [{"timezone": times.timezone, "brokers": list(times.brokers)} for times in coverage.log_times],
-        "scope": {
-            "words": coverage.scope.words,
-            "kinds": list(coverage.scope.kinds),
-            "absent": list(coverage.scope.absent),
-            "partly": list(coverage.scope.partly),
-            "cutShort": list(coverage.scope.cut_short),
-            "begunLate": list(coverage.scope.begun_late),
-            "partitionsBeforeLogs": coverage.scope.before_logs,
-            "metadataUntold": coverage.scope.metadata_untold,
-            "filesLacking": [
-                {"kind": each.noun, "due": each.due, "paths": list(each.paths), "opens": each.opens}
-                for each in coverage.scope.files
-            ],
-            "replicasHere": coverage.scope.replicas_here,
-            "replicasAssigned": coverage.scope.replicas_assigned,
-            "partial": coverage.scope.partial,
-        },
+        "scope": _scope(coverage),
         "absentLogs": [{"kinds": list(a.kinds), "brokers": list(a.brokers)} for a in coverage.absent_logs],
         "contradictedReleases": [
             {"broker": each.broker, "given": each.given, "told": each.logged} for each in coverage.contradicted_releases

@@ -23,7 +23,7 @@ from rules.judging.giving_up import budget_of, failed
 from rules.judging.open_bill import is_proved, open_points, unproved
 from rules.judging.said import Subject, doubt, finding, question, sayings
 from rules.judging.standing import replica_verdict
-from rules.judging.withheld import MISSING, not_told, without_order
+from rules.judging.withheld import not_told, without_order, would_order
 from rules.loss.held_by_none import held_by_none
 from rules.loss.incurred import Loss, losses
 from rules.loss.unbilled import unbilled
@@ -95,7 +95,8 @@ def _judged(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerd
 def _log_reach(evidence: PartitionEvidence) -> LogReach:
     """Voters of the metadata log take their roles by other words than replicas do."""
     ordered = not evidence.epochs_used_twice
-    reach = log_reach(evidence.current, evidence.chronicle, evidence.settings, ordered=ordered)
+    known = evidence.chronicle, evidence.settings, evidence.request_logs
+    reach = log_reach(evidence.current, *known, ordered=ordered, created_again=len(evidence.told_ids) > 1)
     return LogReach(cut_short=reach.cut_short) if evidence.topic == METADATA_TOPIC else reach
 
 
@@ -135,7 +136,7 @@ class _BesideFindings:
         """A part that takes statements in the order of their epochs, where they have one."""
         if not self._evidence.epochs_used_twice:
             return self.part(name, tell)
-        withheld = RuleCoverage(rule="-", reason=not_told(self._evidence), missing=MISSING)
+        withheld = RuleCoverage(rule="-", reason=not_told(self._evidence), missing=would_order(self._evidence))
         if withheld not in self._undecided:
             self._undecided.append(withheld)
         return ()

@@ -18,8 +18,12 @@ BY_EPOCH: Final = frozenset((BrokerEvent, EpochRequest, Fetch, IsrRequest, Produ
 REASON: Final = "leader epochs went back to lower numbers while the logs went on. So one number may mean two epochs"
 SET_BACK: Final = "So which of its log lines came later is not known"
 CONTRADICTED: Final = "the times told by {} contradict each other. So what came later is not known"
-DISAGREE: Final = "logs of {} tell one role at two times, which cannot both be true. Which line came later is not known"
-MISSING: Final = "a record of whether ZooKeeper, a metadata log or a clock was set back, and when"
+DISAGREE: Final = (
+    "logs of {} tell one role at two times, which cannot both be true unless lines of them are missing here."
+    " Which line came later is not known"
+)
+"""A role that is not told looks like one that was never taken."""
+_SET_BACK_BY: Final = "a record of whether ZooKeeper, a metadata log or a clock was set back, and when"
 
 
 def without_order(
@@ -30,7 +34,7 @@ def without_order(
         return said
     accused = any(isinstance(one, Violation) for one in said)
     if accused or rule.severity is Severity.CRITICAL:
-        return (Undecided(reason=_reason(evidence), missing=MISSING),)
+        return (Undecided(reason=_reason(evidence), missing=would_order(evidence)),)
     return ()
 
 
@@ -39,8 +43,20 @@ def not_told(evidence: PartitionEvidence) -> str:
     return f"no bill, no advice and no table of protocols can be made. {capital(_reason(evidence))}"
 
 
+def would_order(evidence: PartitionEvidence) -> str:
+    """What would tell which of two came later."""
+    clock = _disturbed(evidence)
+    holed = clock is not None and not evidence.falls.get(clock)
+    return f"the lines that {clock}'s logs lack, if any, or {_SET_BACK_BY}" if holed else _SET_BACK_BY
+
+
+def _disturbed(evidence: PartitionEvidence) -> str | None:
+    """The first clock of which it is open by how much its times have to be moved."""
+    return next((moment.clock for moment in evidence.moments if moment.set_back is None), None)
+
+
 def _reason(evidence: PartitionEvidence) -> str:
-    clock = next((moment.clock for moment in evidence.moments if moment.set_back is None), None)
+    clock = _disturbed(evidence)
     if clock is None and (apart := sorted(evidence.clocks.contradicted)):
         return CONTRADICTED.format(listed([f"{'the ' * (each == 'controller')}{each}" for each in apart]))
     if clock is None:

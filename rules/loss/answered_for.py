@@ -136,9 +136,11 @@ def _perhaps_answered(evidence: PartitionEvidence, *, by_one: bool) -> Iterator[
         opening = evidence.openings.get(stretch.next_epoch)
         for part in _untold_parts(evidence, stretch):
             seen = own is not None and own.saw_its_last and not own.begins_behind(part[0])
-            if own is not None and seen and not (by_one and own.left_one_out(*part)):
+            holed = own is not None and own.lacks_a_role(stretch.next_epoch)
+            holed = holed or (own is not None and not stretch.older and own.tells_no_produce)
+            if own is not None and seen and not (holed or (by_one and own.left_one_out(*part))):
                 continue
-            missing = own is not None and own.requests_missing(part[0])
+            missing = own is not None and (holed or own.requests_missing(part[0]))
             end_unseen = own is not None and own.end_unseen
             asked = Silence(broker=leader, log="requests", window="whole to its last line")
             yield Unsettled(

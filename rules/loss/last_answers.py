@@ -7,6 +7,7 @@ from rules.evidence import PartitionEvidence
 from rules.evidence.asked_once import asked_once
 from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING, succeeded
 from rules.history.statements import Answered, LogEvent, RoleTaken
+from rules.replicas.lacked_roles import LackedRoles, lacked_roles
 from rules.settings import STOPPED
 
 
@@ -18,6 +19,12 @@ def _last_requests(evidence: PartitionEvidence) -> dict[int | None, int]:
         if isinstance(m, Answered):
             last[m.witness] = max(m.last_time or m.time or 0, last.get(m.witness, 0))
     return last
+
+
+@asked_once
+def _lacked(evidence: PartitionEvidence) -> LackedRoles:
+    brokers = {replica.broker for replica in evidence.current}
+    return lacked_roles(evidence.chronicle, brokers, created_again=len(evidence.told_ids) > 1)
 
 
 class Answering:
@@ -71,8 +78,29 @@ class Answering:
         """Whether answers to producers are logged, and the log of what it answered is not here or not whole."""
         if self._log.ends_before(None):
             return True
-        logged = any(m.kind == "produced" for m in self._evidence.moments)
+        logged = self._log.until > 0 or any(m.kind == "produced" for m in self._evidence.moments)
         return logged and (bool(self._log.gaps) or self.begins_behind(start) or not self._any)
+
+    @property
+    def tells_no_produce(self) -> bool:
+        """Whether its log tells of requests, and of none that may have written a record of the epoch.
+
+        A request that failed may have written it too, as one whose epoch is open. So may a coordinator, which is told
+        of no produce: it ends transactions.
+        """
+        transactions = (replica.log.transactions for replica in self._evidence.current)
+        if not self._log.until or any(each.closed_count or each.open or each.untold for each in transactions):
+            return False
+        own = (m for m in self._evidence.moments if m.kind == "produced" and m.witness == self._leader)
+        terms = ((m.term, m.term if m.latest_term is None else m.latest_term) for m in own)
+        return not any(first is None or last is None or first <= self._epoch <= last for first, last in terms)
+
+    def lacks_a_role(self, until: int) -> bool:
+        """Whether its log lacks a role that it had since the epoch, and before another: what it answered then as well.
+
+        Records that no role of it tells of are taken for the epoch's, and may be of that one.
+        """
+        return any(self._epoch <= epoch < until for epoch in _lacked(self._evidence).get(self._leader, ()))
 
     def left_one_out(self, start: int, end: int) -> bool:
         """Whether its log has answers for what was written after some records, and none for these nor a cause.

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from rules.chronicle.chronicle import Chronicle
-from rules.chronicle.stories import NO_STORY
-from rules.history.statements import Role
+from rules.chronicle.request_logs import RequestLogs, log_of
+from rules.replicas.lacked_roles import LackedRoles, Place, former_of, lacked_roles, told_roles
 from rules.replicas.led_last import stop_told, stop_untold
 from rules.replicas.replica import Replica
 from rules.settings import Settings
@@ -20,74 +20,54 @@ class LogReach(Struct, frozen=True, kw_only=True):
     cut_short: tuple[int, ...] = ()
     """Brokers whose own logs end before a stop that their disks tell, or a role in which others show them."""
     begun_late: tuple[int, ...] = ()
-    """Brokers that others' logs show to lead before the first role of which their own tell."""
-    records_before: bool = False
-    """Whether disks hold records of an epoch that is older than every role of which a broker's log tells."""
+    """Brokers whose own logs tell roles from a later one on than others show, or than they themselves name."""
+    holed: tuple[int, ...] = ()
+    """Brokers whose own logs lack a role amid those of which they tell."""
+    requests_holed: tuple[int, ...] = ()
+    """Brokers whose request logs lack lines amid them, or behind all."""
+    before_roles: bool = False
+    """Whether disks hold records of an older epoch than every role that a broker's log tells, or a role names one."""
     stopped: tuple[int, ...] = ()
     """Brokers whose own logs end with an orderly stop."""
 
 
-def log_reach(replicas: Sequence[Replica], chronicle: Chronicle, settings: Settings, *, ordered: bool) -> LogReach:
-    """Where the logs about these replicas begin too late or end too early; epochs tell it where they have an order."""
+def log_reach(
+    replicas: Sequence[Replica],
+    chronicle: Chronicle,
+    settings: Settings,
+    requests: RequestLogs,
+    *,
+    ordered: bool,
+    created_again: bool,
+) -> LogReach:
+    """What the logs about these replicas lack at their ends and amid them; epochs tell it where they have an order."""
+    brokers = sorted({replica.broker for replica in replicas})
+    lacked = lacked_roles(chronicle, brokers, created_again=created_again) if ordered else {}
     return LogReach(
-        cut_short=tuple(_cut_short(replicas, chronicle, settings, ordered=ordered)),
-        begun_late=tuple(_begun_late(replicas, chronicle)) if ordered else (),
-        records_before=_records_before(replicas, chronicle),
-        stopped=tuple(broker for broker in _brokers(replicas) if stop_told(settings.states(broker)) is not None),
+        cut_short=tuple(_cut_short(replicas, settings, lacked)),
+        begun_late=_by_place("before", lacked),
+        holed=_by_place("amid", lacked),
+        requests_holed=tuple(broker for broker in brokers if log_of(requests, broker).gaps),
+        before_roles=_before_roles(replicas, chronicle),
+        stopped=tuple(broker for broker in brokers if stop_told(settings.states(broker)) is not None),
     )
 
 
-def _cut_short(
-    replicas: Sequence[Replica], chronicle: Chronicle, settings: Settings, *, ordered: bool
-) -> Iterator[int]:
-    for broker in _brokers(replicas):
-        stopped = any(stop_untold(replica, settings) for replica in replicas if replica.broker == broker)
-        if stopped or (ordered and _ends_early(broker, chronicle)):
-            yield broker
+def _by_place(place: Place, lacked: LackedRoles) -> tuple[int, ...]:
+    return tuple(broker for broker, places in lacked.items() if place in places.values())
 
 
-def _begun_late(replicas: Sequence[Replica], chronicle: Chronicle) -> Iterator[int]:
-    """Every release logs that a broker begins to lead.
-
-    What the controllers' record tells does not count: it reaches back to the beginning, and logs are deleted by age.
-    """
-    first: dict[int, int] = {}
-    shown: dict[int, int] = {}
-    for role, epoch in _roles(chronicle):
-        if role.witness is None:
-            continue
-        first[role.witness] = min(epoch, first.get(role.witness, epoch))
-        if role.leader is not None and role.leader != role.witness:
-            shown[role.leader] = min(epoch, shown.get(role.leader, epoch))
-    for broker in _brokers(replicas):
-        if broker in shown and shown[broker] < first.get(broker, shown[broker] + 1):
-            yield broker
+def _cut_short(replicas: Sequence[Replica], settings: Settings, lacked: LackedRoles) -> Iterator[int]:
+    stopped = {replica.broker for replica in replicas if stop_untold(replica, settings)}
+    yield from sorted(stopped | {*_by_place("after", lacked)})
 
 
-def _records_before(replicas: Sequence[Replica], chronicle: Chronicle) -> bool:
+def _before_roles(replicas: Sequence[Replica], chronicle: Chronicle) -> bool:
+    """Whether disks have records of an older epoch than any role, or the oldest role says that it is not the first."""
     held = [replica for replica in replicas if replica.log_end_offset > replica.log_start_offset]
-    oldest = min((epoch for _, epoch in _roles(chronicle)), default=None)
+    roles = [*told_roles(chronicle)]
+    oldest = min((epoch for _, epoch in roles), default=None)
     if oldest is None:
         return bool(held)
-    return any(chain[0].epoch < oldest for replica in held if (chain := replica.loaded_chain))
-
-
-def _roles(chronicle: Chronicle) -> Iterator[tuple[Role, int]]:
-    """Every role that a broker's own log tells, with its epoch."""
-    roles = (role for story in chronicle.stories.values() for _, role in story.roles)
-    return ((role, role.epoch) for role in roles if role.epoch is not None)
-
-
-def _brokers(replicas: Sequence[Replica]) -> list[int]:
-    return sorted({replica.broker for replica in replicas})
-
-
-def _ends_early(broker: int, chronicle: Chronicle) -> bool:
-    """Whether it followed in a newer epoch, by whoever served it, than the last of which its own log tells."""
-    clock = f"broker {broker}"
-    story = chronicle.stories.get(clock, NO_STORY)
-    if not story.roles or clock not in chronicle.telling_every_role:
-        return False
-    last = max(role.epoch or 0 for _, role in story.roles)
-    followed = (fetch for (asker, _), fetch in chronicle.furthest_fetches.items() if asker == broker)
-    return any((-1 if fetch.epoch is None else fetch.epoch) > last for fetch in followed)
+    older = any(former < oldest for role, _ in roles if (former := former_of(role)) is not None)
+    return older or any(chain[0].epoch < oldest for replica in held if (chain := replica.loaded_chain))

@@ -95,11 +95,13 @@ def _identity(unit: ReadUnit, source: str) -> tuple[int, int]:
 class Bench:
     """One recording: its files, the report on all of it, and a place where parts of it are laid out."""
 
-    def __init__(self, name: str, room: Path, known: dict[object, Sequence[Fact]]) -> None:
+    def __init__(
+        self, name: str, room: Path, known: dict[object, Sequence[Fact]], recordings: Path = SAMPLES
+    ) -> None:
         self.name = name
         self._known = known
         self._base, self._case = room / name / "whole", room / name / "case"
-        shutil.copytree(SAMPLES / name / "dump", self._base)
+        shutil.copytree(recordings / name / "dump", self._base)
         self.files = sizes_under(self._base)
         self.whole = self._report(self._base)
         self.accused = accusations(self.whole)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import pyarrow as pa
@@ -127,11 +127,19 @@ def _event(event: BrokerEvent, kind: str) -> Moment:
         isr=ids(event.isr),
         previous_isr=ids(event.previous_isr),
         fresh=event.previous_epoch == NO_EPOCH and kind in ROLE_KINDS,
-        former=None if "previous_epoch" in doubtful or event.previous_epoch == NO_EPOCH else event.previous_epoch,
+        former=_former(event, doubtful),
         doubtful=bool({"offset", "high_watermark", "epoch"} & doubtful),
         trust=event.trust,
         span=row_span(event),
     )
+
+
+def _former(event: BrokerEvent, doubtful: Collection[str]) -> int | None:
+    """The epoch before a role; what a release prints wrongly is the new one, so an older one is true."""
+    former = event.previous_epoch
+    if former is None or former == NO_EPOCH:
+        return None
+    return former if "previous_epoch" not in doubtful or former < (event.epoch or 0) else None
 
 
 def ids(joined: str | None) -> tuple[int, ...] | None:

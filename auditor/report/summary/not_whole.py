@@ -18,4 +18,9 @@ def not_whole(coverage: Coverage) -> Iterator[str]:
     if scope.cut_short:
         yield f"logs of {numbered('broker', scope.cut_short)} end before what disks or other brokers show"
     if scope.begun_late:
-        yield f"logs of {numbered('broker', scope.begun_late)} begin after a role in which other brokers show them"
+        whose = numbered("broker", scope.begun_late)
+        yield f"logs of {whose} begin after a role in which they or other brokers show them"
+    if scope.holed:
+        yield f"logs of {numbered('broker', scope.holed)} lack roles between others of which they tell"
+    if scope.requests_holed:
+        yield f"request logs of {numbered('broker', scope.requests_holed)} lack lines that numbers of fetches prove"
