@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rules.advice.damage import NOT_WHOLE
-from rules.advice.lacking import Held, copies_first, costs, named
+from rules.advice.lacking import Held, copies_first, costs, named, perhaps_words
 from rules.advice.short_start import short_start
 from rules.advice.unjudged_logs import not_judged, unjudged_copies, unseen_restarts
 from rules.advice.weighed import Candidate, Doomed, Gate, Going, Nowhere, OwedCut
@@ -149,6 +149,10 @@ def _restart(
     short = short_start(replica, reached, evidence)
     if short is not None and short.going != "go":
         return short
+    perhaps = [d.stretch for d in doomed if d.stretch.perhaps_told_of and not d.others]
+    if perhaps:
+        because = f"cannot be judged. It cuts {perhaps_words(perhaps)}. No other copy is here."
+        return Gate(action=action, going="unknown", because=because, first=f"copy {replica.path}")
     cut = _cut_told(returns[1].get(replica.path), doomed)
     return Gate(action=action, going="go", because=cut if short is None else f"{cut} {short.because}")
 
