@@ -77,6 +77,10 @@ def gates(
     unjudged = not_judged(absent, unjudged_copies(evidence))
     barred = [gate for gate in restarts if gate.going == "no-go"]
     rolling = _versions(evidence, replicas, barred, unjudged, _alike_first(choices))
+    open_ones = [gate.action for gate in restarts if gate.going == "unknown"]
+    if rolling.going == "go" and open_ones:
+        because = f"cannot be judged. It would {open_ones[0]}, which cannot be judged."
+        rolling = replace(rolling, going="unknown", because=because)
     alone = evidence.topic != METADATA_TOPIC and rolling.going == "no-go" and not barred
     yield from (_alone(gate) if alone and gate.going == "go" else gate for gate in restarts)
     yield from unseen_restarts(absent, unjudged_copies(evidence))
