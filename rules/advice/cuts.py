@@ -13,6 +13,7 @@ from rules.counterfactual import as_run, rule_run_by
 from rules.evidence import PartitionEvidence, Replica, epoch_held
 from rules.loss.accounts import accounts
 from rules.loss.incurred import by_worth, losses
+from rules.loss.perhaps_answered import untold
 from rules.protocol import replica_log as protocol
 from rules.protocol.epochs import assign
 from rules.protocol.offsets import Epoch, without
@@ -131,6 +132,7 @@ def stretch_of(replica: Replica, epoch: int, start: int, end: int, evidence: Par
         acknowledged_end=max((p.end_offset for p in portions if p.worth != "never committed"), default=start),
         counted_end=mark,
         acknowledged=tuple(sure.parts),
+        untold=untold(evidence, epoch, evidence.chronicle.leaders.get(epoch), (start, end)),
     )
 
 

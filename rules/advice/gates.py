@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rules.advice.damage import NOT_WHOLE
-from rules.advice.lacking import Held, copies_first, costs, named
+from rules.advice.lacking import Held, copies_first, costs, named, perhaps_words
 from rules.advice.short_start import short_start
 from rules.advice.unjudged_logs import not_judged, unjudged_copies, unseen_restarts
 from rules.advice.weighed import Candidate, Doomed, Gate, Going, Nowhere, OwedCut
@@ -77,6 +77,10 @@ def gates(
     unjudged = not_judged(absent, unjudged_copies(evidence))
     barred = [gate for gate in restarts if gate.going == "no-go"]
     rolling = _versions(evidence, replicas, barred, unjudged, _alike_first(choices))
+    open_ones = [gate.action for gate in restarts if gate.going == "unknown"]
+    if rolling.going == "go" and open_ones:
+        because = f"cannot be judged. It would {open_ones[0]}, which cannot be judged."
+        rolling = replace(rolling, going="unknown", because=because)
     alone = evidence.topic != METADATA_TOPIC and rolling.going == "no-go" and not barred
     yield from (_alone(gate) if alone and gate.going == "go" else gate for gate in restarts)
     yield from unseen_restarts(absent, unjudged_copies(evidence))
@@ -149,6 +153,10 @@ def _restart(
     short = short_start(replica, reached, evidence)
     if short is not None and short.going != "go":
         return short
+    perhaps = [d.stretch for d in doomed if d.stretch.perhaps_told_of and not d.others]
+    if perhaps:
+        because = f"cannot be judged. It cuts {perhaps_words(perhaps)}. No other copy is here."
+        return Gate(action=action, going="unknown", because=because, first=f"copy {replica.path}")
     cut = _cut_told(returns[1].get(replica.path), doomed)
     return Gate(action=action, going="go", because=cut if short is None else f"{cut} {short.because}")
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from rules.advice.cuts import merged
 from rules.advice.weighed import Candidate, Stretch, worth_of
 from rules.finding import offsets_told
 from rules.loss.survivors import Survivor
@@ -25,6 +26,25 @@ def copies_first(candidate: Candidate, held: Sequence[Held]) -> str:
     for stretch in candidate.lacks:
         by_holder.setdefault(holders(stretch, held), []).append(stretch)
     return "copy " + " and ".join(f"{named(own)} from {who}" for who, own in by_holder.items()) if by_holder else ""
+
+
+def perhaps_lacked(held: Sequence[Held]) -> Iterator[str]:
+    """What a candidate lacks of which it is not known whether anybody was told that it is written."""
+    own = [stretch for _, stretch in held]
+    lacks = [s for s in own if s.told_of]
+    open_ones = [s for s in own if s.perhaps_told_of and not any(_within(s, known) for known in lacks)]
+    if open_ones:
+        yield f"it lacks {perhaps_words(open_ones)}"
+
+
+def _within(stretch: Stretch, other: Stretch) -> bool:
+    ends = other.start_offset <= stretch.start_offset and stretch.end_offset <= other.end_offset
+    return stretch.epoch == other.epoch and ends
+
+
+def perhaps_words(stretches: Sequence[Stretch]) -> str:
+    """Stretches of which it is not known whether anybody was told, and that this is not known."""
+    return f"{named(merged(stretches))}. Whether producers were answered for that is not known"
 
 
 def holders(stretch: Stretch, held: Sequence[Held]) -> str:

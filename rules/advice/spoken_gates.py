@@ -67,17 +67,20 @@ def _each_costs(advice: Advice, elections: Sequence[Gate]) -> Gate:
     """Elections of which each loses what another replica holds: what each loses, and who is chosen after the copies."""
     candidates, best = advice.candidates, advice.candidates[0]
     copied = {gate.action: gate.first for gate in elections}
-    lost: dict[str, list[int]] = {}
+    lost: dict[tuple[str, str], list[int]] = {}
     for candidate in candidates:
         what = copied[f"elect broker {candidate.broker}"].removeprefix("copy ")
-        lost.setdefault(what, []).append(candidate.broker)
-    leaders = ((any_of("broker", sorted(own)), what) for what, own in lost.items())
-    costs = " ".join(f"If {leader} leads, this is lost: {what}." for leader, what in leaders)
-    worth = worth_of([stretch for candidate in candidates for stretch in candidate.lacks])
+        lost.setdefault((what, worth_of(candidate.lacks)), []).append(candidate.broker)
+    worths = {worth for _, worth in lost}
+    alike = worths.pop() if len(worths) == 1 else ""
+    costs = " ".join(
+        f"If {any_of('broker', sorted(own))} leads, this is lost: {what}{'' if alike else f' ({worth})'}."
+        for (what, worth), own in lost.items()
+    )
     who = any_of("broker", sorted(candidate.broker for candidate in candidates))
     choice = "" if advice.absent or advice.unread else f", then let broker {best.broker} lead"
     first = f"{copied[f'elect broker {best.broker}']}{choice}"
-    because = f"loses {worth}, which another broker has, unless they are copied before. {costs}"
+    because = f"loses {alike or 'records'}, which another broker has, unless they are copied before. {costs}"
     return Gate(action=f"elect {who}", going="no-go", because=because, first=first)
 
 

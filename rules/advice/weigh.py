@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from rules.advice.cuts import held_alike, merged, owed_cuts, stretch_of
 from rules.advice.damage import damage, doubts
 from rules.advice.gates import AlreadyLost, gates
-from rules.advice.lacking import Held, holders
+from rules.advice.lacking import Held, holders, perhaps_lacked
 from rules.advice.unjudged_logs import unjudged_copies
 from rules.advice.weighed import Advice, Candidate, Doomed, Nowhere, OwedCut, Stretch
 from rules.evidence import PartitionEvidence, Replica
@@ -104,7 +104,7 @@ def _candidate(replica: Replica, owed: Cuts, held: Sequence[Held], evidence: Par
         log_end_offset=replica.log_end_offset,
         end_known=replica.end_known,
         damage=tuple(damage(replica, evidence)),
-        doubts=tuple(doubts(replica, evidence)),
+        doubts=(*doubts(replica, evidence), *perhaps_lacked(held)),
         had_reached=_had_reached(replica, evidence),
         stopped_in_order=replica.clean_shutdown is not None,
         lacks=lacks,
