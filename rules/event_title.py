@@ -89,7 +89,9 @@ def _each_where(
 
 def _named(places: Collection[Place], parts: Collection[Place]) -> str:
     ordered = sorted(places, key=lambda place: (place[1] or "", place[2] or 0))
-    names = [f"{'part of ' if place in parts else ''}{place[1]}-{place[2]}" for place in ordered]
+    whole = [place for place in ordered if place not in parts]
+    each, every = ("part of ", "") if whole else ("", "parts of " if ordered[1:] else "part of ")
+    names = [f"{each * (place in parts)}{place[1]}-{place[2]}" for place in ordered]
     if len(names) <= NAMED + 1:
-        return listed(names)
-    return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more partitions"
+        return f"{every}{listed(names)}"
+    return f"{every}{', '.join(names[:NAMED])} and {len(names) - NAMED} more partitions"
