@@ -69,8 +69,8 @@ ELECTED = "Broker 2 (t-0) was elected from outside the ISR."
         ([lost(30, 35, 5, in_epoch=None)], f"{ELECTED} No replica here holds those of t-1, though they were written."),
         (
             [lost(30, 35, 5), lost(35, 40, 5, by=3, in_epoch=2)],
-            "Broker 2 (t-0 and part of t-1) was elected from outside the ISR. Broker 3 (part of t-1) became leader"
-            " without them.",
+            ("Broker 2 (t-0 and part of t-1) was elected from outside the ISR. Broker 3 (part of t-1) became leader"
+            " without them."),
         ),
         ([lost(30, 35, 5, by=3, restored=True)], "Broker 2 was elected from outside the ISR."),
         # Broker 3's election cost nothing, so it is not named as a cause.
