@@ -36,6 +36,18 @@ def title_giver(findings: Sequence[Finding], costly: Collection[int | None], bea
     return cost[0] if idle and cost else findings[0]
 
 
+def led_without(first: Finding, gone: Sequence[Loss], bearings: Bearings) -> str:
+    """Who led without what its own log had lost before; nothing where the first finding is a change of leaders."""
+    led = {(loss.next_leader, loss.next_epoch, loss.reused_end > loss.start_offset) for loss in gone}
+    if len(led) != 1 or bearings.get(first.rule, NO_BEARING).change is not None:
+        return ""
+    ((leader, epoch, reused),) = led
+    if leader is None or epoch is None or first.brokers != (leader,):
+        return ""
+    others = ", and others were written there" if reused else ""
+    return f" Broker {leader} led epoch {epoch} without them{others}."
+
+
 def by_brokers(template: str, brokers: Iterable[int | None]) -> str:
     """The sentence of these brokers; a leader that nothing names is a later one."""
     known = sorted(broker for broker in brokers if broker is not None and broker >= 0)
@@ -55,23 +67,31 @@ def by_losses(losses: Mapping[Place, Sequence[Loss]], unclean: Collection[tuple[
             how = _NOWHERE if loss.next_epoch is None else _ELECTED if (place, loss.next_epoch) in unclean else _LED
             leaders.setdefault(how, {}).setdefault(loss.next_leader, set()).add(place)
     ways = [how for how in (_ELECTED, _LED, _NOWHERE) if how in leaders]
-    alone = sum(len(leaders[how]) for how in ways) == 1
-    return " ".join(_each_where(how, leaders[how], alone=alone) for how in ways)
+    each = [set(places) for how in ways for places in leaders[how].values()]
+    parts = {place for places in each for place in places if sum(place in others for others in each) > 1}
+    return " ".join(_each_where(how, leaders[how], parts, alone=len(each) == 1) for how in ways)
 
 
-def _each_where(template: str, leaders: Mapping[int | None, Collection[Place]], *, alone: bool) -> str:
-    """The sentence of these brokers; unless there is but one, each with its partitions."""
+def _each_where(
+    template: str, leaders: Mapping[int | None, Collection[Place]], parts: Collection[Place], *, alone: bool
+) -> str:
+    """The sentence of these brokers; unless there is but one, each with its partitions, some of them in part."""
     if alone:
         return by_brokers(template, leaders)
     if template == _NOWHERE:
-        return f"No replica here holds those of {_named(set().union(*leaders.values()))}, though they were written."
+        where = _named(set().union(*leaders.values()), parts)
+        return f"No replica here holds those of {where}, though they were written."
     known = sorted(broker for broker in leaders if broker is not None and broker >= 0)
-    who = [f"broker {broker} ({_named(leaders[broker])})" for broker in known]
-    return _said(template, capital(listed(who)) if who else f"An unknown broker ({_named(leaders[None])})", len(known))
+    who = [f"broker {broker} ({_named(leaders[broker], parts)})" for broker in known]
+    subject = capital(listed(who)) if who else f"An unknown broker ({_named(leaders[None], parts)})"
+    return _said(template, subject, len(known))
 
 
-def _named(places: Collection[Place]) -> str:
-    names = [f"{topic}-{partition}" for _, topic, partition in sorted(places, key=lambda p: (p[1] or "", p[2] or 0))]
+def _named(places: Collection[Place], parts: Collection[Place]) -> str:
+    ordered = sorted(places, key=lambda place: (place[1] or "", place[2] or 0))
+    whole = [place for place in ordered if place not in parts]
+    each, every = ("part of ", "") if whole else ("", "parts of " if ordered[1:] else "part of ")
+    names = [f"{each * (place in parts)}{place[1]}-{place[2]}" for place in ordered]
     if len(names) <= NAMED + 1:
-        return listed(names)
-    return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more partitions"
+        return f"{every}{listed(names)}"
+    return f"{every}{', '.join(names[:NAMED])} and {len(names) - NAMED} more partitions"

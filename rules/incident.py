@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from rules.event_title import TITLES, by_brokers, by_losses, title_giver
+from rules.event_title import TITLES, by_brokers, by_losses, led_without, title_giver
 from rules.finding import NO_BEARING, Bearings, Change, Finding, Place, Severity, capital, place_of
 from rules.finding_chains import Step, chain
 from rules.loss.incurred import Loss
 from rules.protocol.steps import StepLimit
+from rules.words import counted
 
 DISK_FAMILIES: Final = ("SEG", "EPOCH", "HW")
 DAMAGED_PARTITIONS: Final = 3
@@ -167,7 +168,7 @@ class _Telling:
         unbilled, template = TITLES[change]
         unclean = {(place_of(f), f.values().get("epoch")) for f in findings if self._is(f, "unclean election")}
         happened = by_losses(_billed(findings, losses), unclean) or by_brokers(template, brokers[change])
-        head = f"{unbilled} in {len(_partitions(findings))} partitions{_of_topics(findings)}"
+        head = f"{unbilled} in {_where(_partitions(findings))}"
         cost = _lost(findings, losses) or _missed(findings, losses) or head
         return self._incident(f"{cost}. {happened}", "cluster", findings, losses)
 
@@ -184,7 +185,8 @@ class _Telling:
         first, bill = title_giver(grave, {loss.next_epoch for loss in gone}, self.bearings), _bill(gone)
         place = first.place or "The dump"
         head = f"{place}:" if bill is None else f"{place} lost {amount_lost(bill)}{_of_them(bill)}."
-        return self._incident(f"{head} {first.message}", "partition", findings, losses)
+        happened = f"{first.message}{led_without(first, gone, self.bearings)}"
+        return self._incident(f"{head} {happened}", "partition", findings, losses)
 
     def _incident(self, title: str, scope: str, findings: Sequence[Finding], losses: Losses) -> Incident:
         steps = chain(findings, self.bearings)
@@ -223,10 +225,9 @@ def _missed(findings: Sequence[Finding], losses: Losses) -> str:
     """How much was missing until a later leader held it again; empty where nothing was."""
     places = _partitions(findings)
     again = {place: [loss.offsets for loss in losses.get(place, ()) if loss.matters] for place in places}
-    hurt, offsets = sum(map(bool, again.values())), sum(map(sum, again.values()))
-    where = f"{hurt} of this incident's {len(places)}" if hurt < len(places) else str(hurt)
+    hurt, offsets = {place for place in places if again[place]}, sum(map(sum, again.values()))
     noun = "offset was" if offsets == 1 else "offsets were"
-    return f"{offsets} {noun} missing for a time in {where} partitions{_of_topics(findings)}" if hurt else ""
+    return f"{offsets} {noun} missing for a time in {_where(hurt)}" if hurt else ""
 
 
 def _lost(findings: Sequence[Finding], losses: Losses) -> str:
@@ -234,14 +235,14 @@ def _lost(findings: Sequence[Finding], losses: Losses) -> str:
     bill, places = _bill(_gone(findings, losses)), _partitions(findings)
     if bill is None:
         return ""
-    hurt = sum(any(loss.matters and not loss.restored for loss in losses.get(place, ())) for place in places)
-    where = f"{hurt} of this incident's {len(places)}" if hurt < len(places) else str(hurt)
-    return capital(f"{amount_lost(bill)} lost in {where} partitions{_of_topics(findings)}{_of_them(bill)}")
+    hurt = {place for place in places if any(loss.matters and not loss.restored for loss in losses.get(place, ()))}
+    return capital(f"{amount_lost(bill)} lost in {_where(hurt)}{_of_them(bill)}")
 
 
-def _of_topics(findings: Sequence[Finding]) -> str:
-    topics = {finding.topic for finding in findings}
-    return f" of {len(topics)} topics" if len(topics) > 1 else f" of topic {findings[0].topic}"
+def _where(places: Collection[Place]) -> str:
+    """How many partitions, and of which topic or of how many."""
+    topics = sorted({topic or "" for _, topic, _ in places})
+    return f"{counted(len(places), 'partition')} of {f'{len(topics)} topics' if topics[1:] else f'topic {topics[0]}'}"
 
 
 def amount_lost(bill: IncidentBill) -> str:

@@ -160,7 +160,7 @@ class AbsentLogs:
             return f"No disk was read of {whom}, of which logs are here. So what it holds was compared with nothing"
         names = " or ".join(_LOG_WORDS[kind][0] for kind in self.kinds)
         unjudged = ", ".join(_LOG_WORDS[kind][1] for kind in self.kinds)
-        return f"No log of {names} was read of {whom}. So none tells of {unjudged} there"
+        return f"No log of {names} was read of {whom}. So nothing tells of {unjudged} there"
 
 
 ELSEWHERE_SHOWN: Final = 6

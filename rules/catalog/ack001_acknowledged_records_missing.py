@@ -18,7 +18,7 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(Produce, BrokerEvent),
     law="NoCommittedRecordLost",
-    message="Broker {leader} {answered} {answered_for} of {epochs} ({acks}){more}. {instead:.}",
+    message="Broker {leader} {answered} {answered_for}{rest} of {epochs} ({acks}){more}. {instead:.}",
     implied_by=("LEAD001", "LEAD002"),
     order="none",
     bearing=Bearing(

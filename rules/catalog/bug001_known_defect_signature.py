@@ -17,7 +17,7 @@ from rules.signatures import SIGNATURES, Hit, Signature, reach
     severity=Severity.MEDIUM,
     needs=(BatchHeader, BrokerEvent, EpochRequest, Fetch, MetadataChange),
     law="known defects of Kafka",
-    message="Known defect {defect}: {title}. {says:.} {costs:.} Broker {broker} ran Kafka {release}. Upgrade to {fixed} or later.",
+    message="Known defect {defect}: {title}. {says:.} {costs:.} Broker {broker} ran Kafka {release}. Upgrade all brokers to {fixed} or later.{besides}",
     reach=reach(),
     bearing=Bearing(spoils_what_went_wrong=True),
 )
@@ -95,6 +95,7 @@ def _judged(evidence: PartitionEvidence, signature: Signature, hits: list[Hit]) 
             "broker": guilty.broker,
             "release": _release(signature, guilty, then),
             "fixed": signature.without(then),
+            "besides": f" {signature.besides}" if signature.besides else "",
             "times": len(hits),
             "subject": signature.defect,
         },

@@ -14,6 +14,9 @@ from rules.words import numbered
 
 TOLD: Final = 100
 """Missing epochs named one by one behind a known one."""
+_WHERE_THEY_ARE: Final = (
+    "These records are lost, or on a disk that is not in this dump. ACK001 is the rule that judges whether they are lost"
+)
 
 
 @rule(
@@ -21,7 +24,7 @@ TOLD: Final = 100
     severity=Severity.INFO,
     needs=(BatchHeader, EpochEntry),
     law="EpochGap",
-    message="No replica here has a record or a checkpoint entry of leader {epochs:+epoch}{fate}.",
+    message="No replica in this dump has a record or a checkpoint entry of leader {epochs:+epoch}{fate}.",
 )
 def epoch_gap(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Leader epochs between known ones left no batch and no entry.
@@ -72,12 +75,13 @@ def _fate(evidence: PartitionEvidence, missing: tuple[int, ...], held: int) -> s
     ends = {epoch: evidence.epoch_ends[epoch].offset for epoch in missing if epoch in evidence.epoch_ends}
     if not brokers and max(ends.values(), default=0) > held:
         epoch = max(ends, key=lambda each: ends[each])
-        return f". The log of epoch {epoch}'s leader had reached {ends[epoch]}, and no replica at hand continues it"
+        return f". The log of epoch {epoch}'s leader had reached {ends[epoch]}, and no replica in this dump continues it"
     if not brokers:
         return _if_nobody_wrote(missing, evidence.chronicle.led_by_nobody)
     leads = (f"broker {broker} acknowledged records of epoch {epoch}" for epoch, broker in brokers.items())
-    acknowledged = " and ".join(leads)
-    return f". {capital(acknowledged)}, and no replica at hand holds them"
+    quiet = [epoch for epoch in missing if epoch not in brokers and ends.get(epoch, 0) <= held]
+    rest = f". Nothing here tells of records of {numbered('epoch', quiet)}" if quiet else ""
+    return f". {capital(' and '.join(leads))}. {_WHERE_THEY_ARE}{rest}"
 
 
 def _if_nobody_wrote(missing: Sequence[int], leaderless: Collection[int]) -> str:

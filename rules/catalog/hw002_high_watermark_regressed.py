@@ -81,7 +81,7 @@ def _not_compared(evidence: PartitionEvidence) -> Iterator[Undecided]:
     for missing in dict.fromkeys(c.missing for c in open_ones):
         saved = sorted({c.broker for c in open_ones if c.missing == missing})
         saved_one = f"{numbered('broker', saved)} {'each ' * bool(saved[1:])}saved a high watermark at shutdown"
-        why = "Nothing here tells how high it had been before. So it is not known whether the saved one is too low"
+        why = f"Nothing here tells how high {'each' if saved[1:] else 'it'} had been before. The saved one may be too low"
         yield Undecided(reason=f"{saved_one} (replication-offset-checkpoint). {why}", missing=missing, blocking=False)
 
 

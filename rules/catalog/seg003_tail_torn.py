@@ -108,13 +108,13 @@ def _unopened(replica: Replica) -> Iterator[Undecided]:
     """One statement a replica and reason: segments that were not copied, segments that could not be read."""
     absent = tuple(unread for unread in replica.unopened if unread.kind == "not_copied")
     unreadable = tuple(unread for unread in replica.unopened if unread.kind != "not_copied")
-    for files, what, needs in ((absent, "not copied", ""), (unreadable, "not readable", "a readable ")):
+    for files, what, needs in ((absent, "missing from this dump", ""), (unreadable, "not readable", "a readable ")):
         if files:
             names = ", ".join(unread.span.source for unread in files[:NAMED])
             more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
             noun = "a segment of broker {} is" if len(files) == 1 else "segments of broker {} are"
             yield Undecided(
-                reason=f"{noun.format(replica.broker)} {what}. Its absence alone proves no loss",
+                reason=f"{noun.format(replica.broker)} {what}. That alone proves no loss",
                 missing=f"{needs}{names}{more}",
                 brokers=(replica.broker,),
                 exhibits=tuple(Exhibit(span=u.span, role=f"a segment that is {what}") for u in files[:NAMED]),

@@ -77,15 +77,15 @@ def _by_watermark(ignorant: Replica, follower: Replica, leader: Replica) -> Unde
         cause, missing = f"{whose}'s log, which would lead, is empty", f"{whose}'s disk as it was"
     elif ignorant.last_epoch < 0:
         cause = f"{whose}'s records carry no leader epochs (message format 0 or 1)"
-        missing = "request logs (level DEBUG) with answers to producers or consumers. They tell what was committed"
+        missing = "request logs (level DEBUG) of all brokers that led, with answers to producers or consumers. They tell what was committed"
     else:
         cause = f"{whose}'s leader-epoch-checkpoint holds no epoch, though its records do"
         missing = f"{whose}'s leader-epoch-checkpoint"
     mark, end = follower.high_watermark, follower.log_end_offset
-    who, does = f"broker {follower.broker}", f"truncate its log to its high watermark{f' {mark.offset}' if mark else ''}"
-    does = f"keep all of its log, because its high watermark is at the log end {end}" if mark and mark.offset >= end else does
-    asked = f"it is not known whether {who} will keep the right records when it follows broker {leader.broker}"
-    reason = f"{asked}. {capital(cause)}. So {who} will {does}"
+    who, whole = f"broker {follower.broker}", mark is not None and mark.offset >= end
+    where = "" if mark is None else f" {mark.offset}. That is its log end, so it will cut nothing" if whole else f" {mark.offset}"
+    asked = f"it is not known whether {who} will truncate its log at the right offset when it follows broker {leader.broker}"
+    reason = f"{asked}. {capital(cause)}. So {who} will truncate to its high watermark{where}"
     return Undecided(reason=reason, missing=missing, brokers=(follower.broker,), blocking=False)
 
 

@@ -27,7 +27,7 @@ class Silence(Struct, frozen=True, kw_only=True):
     """Null where nobody tells who it was."""
     log: Log
     window: str = ""
-    """Which part of it, in words: the whole, to its last line, of a time; none where the epoch below says all."""
+    """Which part of it, in words: the whole, with its last line, of a time; none where the epoch below says all."""
     since_epoch: int | None = None
     """From which leader epoch on it is asked for; null where the window says all."""
     perhaps: str = ""
@@ -39,7 +39,8 @@ class Silence(Struct, frozen=True, kw_only=True):
         who = "its leader" if self.broker is None else f"broker {self.broker}"
         since = "" if self.since_epoch is None else f" from epoch {self.since_epoch} on"
         whole = "whole " if self.window.startswith("whole") else ""
-        window = f" {rest}" if (rest := self.window.removeprefix("whole").strip()) else ""
+        rest = self.window.removeprefix("whole").strip()
+        window = f"{'' if rest.startswith(',') else ' '}{rest}" if rest else ""
         return f"{who}'s {whole}{_CALLED[self.log]}{window}{since}{f': {self.perhaps}' if self.perhaps else ''}"
 
 
@@ -50,4 +51,4 @@ def roles_of(brokers: Iterable[int]) -> str:
 
 def would_tell(*silences: Silence | str) -> str:
     """What would decide a question that met these silences; a text names evidence that is of no one log."""
-    return " or ".join(each if isinstance(each, str) else each.words for each in silences)
+    return ", or ".join(each if isinstance(each, str) else each.words for each in silences)

@@ -166,7 +166,7 @@ def committed(moments: Iterable[Moment]) -> Iterator[Committed]:
             continue
         term = moment.term if moment.latest_term is None else max(moment.term, moment.latest_term)
         if moment.kind == "produced" and moment.acks == -1 and moment.offset is not None and moment.offset >= 0:
-            because = f"broker {moment.witness} acknowledged a record at offset {moment.offset} for all replicas"
+            because = f"broker {moment.witness} acknowledged the batch that begins at offset {moment.offset} (acks=all)"
             yield Committed(end_offset=moment.offset + 1, term=term, because=because, moment=moment)
         elif _tells_of_committed(moment) and moment.high_watermark is not None and moment.high_watermark > 0:
             because = f"broker {moment.witness} reported high watermark {moment.high_watermark}"

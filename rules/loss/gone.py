@@ -27,8 +27,10 @@ NAMED: Final = 2
 """Acknowledged offsets that are named one by one."""
 _LATE: Final[Mapping[Lateness, str]] = {
     "": "",
-    "perhaps": ". Another broker may have led already when it answered, and the producer may no longer have waited",
-    "likely": ". By the clocks another broker led already when it answered, and the producer may have sent them again",
+    "perhaps": ". Broker {leader} may have answered late: when another broker led already, and the producer no"
+    " longer waited. Then the producer was promised nothing",
+    "likely": ". By the clocks another broker led already when broker {leader} answered. The producer may have sent"
+    " them again",
 }
 
 
@@ -207,12 +209,14 @@ def _gone(
             "epoch": epoch,
             "latest_epoch": _latest(answers, epoch),
             "epochs": _epochs(answers, epoch),
-            "more": _others((first, end)) * with_gaps + _more(answers, lowest if lowest < first else None, ended=ended),
+            "rest": "" if ended else _rest(answers),
+            "more": _others((first, end)) * with_gaps + _earlier(lowest, first),
             "perhaps_from": lowest,
             "acks": asked_for(answers),
             "successor": following.broker,
             "next_epoch": following.epoch,
-            "instead": _instead(evidence, following, first, it_or_them(end - first if ended else 2)) + _LATE[late],
+            "instead": _instead(evidence, following, first, it_or_them(end - first if ended else 2))
+            + _LATE[late].format(leader=answers[0].witness),
             "answers": times_told(answers),
             "clock": following.clock,
             "time": following.time,
@@ -228,7 +232,7 @@ def _epochs(answers: Sequence[Produced], epoch: int) -> str:
         return f"epoch {epoch}"
     if any(m.latest_term in (None, epoch) for m in answers):
         later = f"epoch {latest}" if latest == epoch + 1 else f"later ones up to {latest}"
-        return f"epoch {epoch} and perhaps of {later}"
+        return f"epoch {epoch}, some perhaps of {later}"
     return f"epoch {epoch} or {latest}" if latest == epoch + 1 else f"an epoch from {epoch} to {latest}"
 
 
@@ -242,12 +246,16 @@ def _others(offsets: tuple[int, int]) -> str:
     return f", and perhaps the others of {offsets_told(*offsets)}"
 
 
-def _more(answers: Sequence[Produced], lowest: int | None, *, ended: bool) -> str:
-    """What else may have been acknowledged: before the first that is told, behind the last."""
+def _rest(answers: Sequence[Produced]) -> str:
+    """Behind the last record that is told: an answer names the first one of its batch."""
     last = max(map(_offset, answers))
-    whose = "its batch" if {last} == {*map(_offset, answers)} else f"the batch at offset {last}"
-    rest = "" if ended else f" and the rest of {whose}"
-    return rest + ("" if lowest is None else f", and perhaps more from {lowest} on")
+    whose = "its batch" if {last} == {*map(_offset, answers)} else f"the batch that begins at {last}"
+    return f" and the rest of {whose},"
+
+
+def _earlier(lowest: int, first: int) -> str:
+    """What may have been acknowledged before the first that is told."""
+    return f". Perhaps it acknowledged {offsets_told(lowest, first)} too" if lowest < first else ""
 
 
 def _instead(evidence: PartitionEvidence, following: RoleTaken, first: int, them: str) -> str:

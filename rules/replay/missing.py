@@ -46,12 +46,12 @@ def unbounded(lacking: Iterable[Missing], side: str, *, created_again: bool) -> 
     found: dict[tuple[int | None, str], set[int]] = {}
     for each in lacking:
         found.setdefault((each.leader, each.kind), set()).update(each.epochs)
-    by_id = ". It must come with the topic's id, since the topic was created again"
+    by_id = ". Its lines must show the topic id, since the topic was created again"
     for (leader, kind), epochs in found.items():
         whose = "a leader" if leader is None else f"broker {leader}"
         marks = f"{whose}'s high watermarks in {_named(sorted(epochs))}"
         wrong, law = _WRONG[side]
-        reason = f"it is not known whether {marks} were {wrong}. {law}. How far they had fetched is not all told here"
+        reason = f"it is not known whether {marks} were {wrong}. {law}. How far they had fetched is not fully known"
         yield reason, f"{kind}{by_id if created_again else ''}"
 
 
@@ -93,10 +93,10 @@ def _no_opening(lead: ServedLead) -> Missing:
     if not lead.roles_told:
         asked = Silence(broker=lead.leader, log="roles")
         return _lacking(lead, asked.words, replace(asked, window=f"of epoch {first}").words, leaves_open)
-    kind = f"broker {lead.leader}'s own line that it began to lead"
-    why = ", which its log here lacks"
-    why += "" if lead.answers else " (it may never have led then)"
-    return _lacking(lead, f"{kind}{why}", f"{kind} in epoch {first}{why}", leaves_open)
+    kind = f"{Silence(broker=lead.leader, log='roles').words} with the line 'starts at leader epoch'"
+    why = ". Its log here has no such line of that time"
+    why += "" if lead.answers else ". If its whole log has none, it most likely never led then"
+    return _lacking(lead, f"{kind}{why}", f"{kind} of epoch {first}{why}", leaves_open)
 
 
 def _no_fetch(lead: ServedLead) -> Missing:

@@ -167,6 +167,7 @@ CUTTING: Final = (
         title="a leader that lacks the epoch it is asked for answers with another epoch's end",
         costs="since then the two logs may hold different records at the same offsets; Kafka does not repair that",
         releases=(((0, 11), (2, 0)),),
+        besides="Leader and follower both need it, and both need inter.broker.protocol.version 2.0 or later.",
         severity=Severity.HIGH,
         confidence="certain",
         find=_answered_without_epoch,

@@ -45,6 +45,8 @@ class Signature:
     """A sketch in which it shows."""
     spoken_below: str | None = None
     """Where set, a broker has it if it is known to speak an older inter-broker protocol, whatever it runs."""
+    besides: str = ""
+    """What else ends it, in a sentence, where the release of the broker that showed it does not alone."""
 
     @property
     def reach(self) -> str:

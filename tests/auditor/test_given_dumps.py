@@ -114,7 +114,8 @@ def test_epoch_files_without_their_logs_are_not_taken_for_empty_logs(tmp_path: P
     shutil.copy(REPLICA / "leader-epoch-checkpoint", folder)
     ended = audit(tmp_path / "dump")
     words = " ".join(ended.out.split())
-    assert (ended.code, "a segment of broker 1 is not copied. Its absence alone proves no loss." in words) == (3, True)
+    assert ended.code == 3
+    assert "a segment of broker 1 is missing from this dump. That alone proves no loss." in words
     folder.rename(folder.parent / "nobodys")
     ended = audit(tmp_path / "dump")
     assert ended.code == 2

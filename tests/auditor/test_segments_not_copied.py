@@ -37,7 +37,7 @@ def test_a_replica_without_segments_is_no_log_that_ends_at_0(dump: Path, also: s
     assert report.violations == ()
     asked = [f.message for f in report.findings if f.rule == "SEG003"]
     assert len(asked) == 3
-    assert all("of broker 2 is not copied" in message for message in asked)
+    assert all("of broker 2 is missing from this dump" in message for message in asked)
 
 
 def test_what_was_not_copied_counts_in_the_coverage(dump: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_segment_without_a_byte_is_here(tmp_path: Path) -> None:
 def test_the_head_of_a_log_is_named_by_where_its_epoch_file_begins(tmp_path: Path) -> None:
     report = audited(without(copied("clean_4x", tmp_path / "dump"), (0, 200), (2,)), topic=TOPIC)
     (asked,) = report.findings
-    assert "a segment of broker 2 is not copied" in asked.message
+    assert "a segment of broker 2 is missing from this dump" in asked.message
     assert f"broker-2/data/{TOPIC[0]}-0/{0:020d}.log" in asked.message
     assert report.coverage.ratio < 0.9
 

@@ -67,6 +67,11 @@ ELECTED = "Broker 2 (t-0) was elected from outside the ISR."
         ([lost(30, 35, 5, by=3, in_epoch=2)], f"{ELECTED} Broker 3 (t-1) became leader without them."),
         ([lost(30, 35, 5, by=None, in_epoch=2)], f"{ELECTED} An unknown broker (t-1) became leader without them."),
         ([lost(30, 35, 5, in_epoch=None)], f"{ELECTED} No replica here holds those of t-1, though they were written."),
+        (
+            [lost(30, 35, 5), lost(35, 40, 5, by=3, in_epoch=2)],
+            ("Broker 2 (t-0 and part of t-1) was elected from outside the ISR. Broker 3 (part of t-1) became leader"
+            " without them."),
+        ),
         ([lost(30, 35, 5, by=3, restored=True)], "Broker 2 was elected from outside the ISR."),
         # Broker 3's election cost nothing, so it is not named as a cause.
         ([], "Broker 2 was elected from outside the ISR."),
@@ -148,10 +153,10 @@ def test_a_title_counts_what_was_lost_and_not_what_was_touched() -> None:
     findings = [elected(partition, 1000) for partition in range(130)]
     own = {("c", "t", partition): [lost(10, 20, None)] for partition in range(12)}
     (incident,) = group(findings, {}, BEARINGS, own)
-    of_all = "of this incident's 130 partitions of topic t. Broker 2 was"
-    assert incident.title.startswith(f"120 committed offsets lost in 12 {of_all}")
+    of_all = "of topic t. Broker 2 was"
+    assert incident.title.startswith(f"120 committed offsets lost in 12 partitions {of_all}")
     (nothing,) = group(findings, {}, BEARINGS, {("c", "t", 0): [lost(10, 20, 10, restored=True)]})
-    assert nothing.title.startswith(f"10 offsets were missing for a time in 1 {of_all}")
+    assert nothing.title.startswith(f"10 offsets were missing for a time in 1 partition {of_all}")
     (unbilled,) = group(findings, {}, BEARINGS)
     assert unbilled.title.startswith("No known loss in 130 partitions of topic t. Broker 2 was elected")
 

@@ -27,9 +27,9 @@ def test_a_lost_epoch_file_is_named_with_its_broker() -> None:
     lost = replace(follower, epoch_file=NO_EPOCH_FILE, clean_shutdown=STOPPED)
     (reason,) = said(replace(evidence, replicas=(leader, lost)))
     assert reason == (
-        "it is not known whether broker 2 will keep the right records when it follows broker 1."
+        "it is not known whether broker 2 will truncate its log at the right offset when it follows broker 1."
         " Broker 2's leader-epoch-checkpoint holds no epoch, though its records do."
-        " So broker 2 will keep all of its log, because its high watermark is at the log end 4"
+        " So broker 2 will truncate to its high watermark 4. That is its log end, so it will cut nothing"
     )
 
 

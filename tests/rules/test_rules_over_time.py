@@ -228,7 +228,10 @@ def test_an_epoch_without_a_trace_is_harmless_only_where_nobody_was_told_that_it
         for answer in ("", "\nt2 acks 1 at 2 acks=all", "\nt2 acks 1 at 3 acks=1")
     ]
     harmless = ". That is harmless if no record was written then"
-    written = ". Broker 1 acknowledged records of epoch 1, and no replica at hand holds them"
+    written = (
+        ". Broker 1 acknowledged records of epoch 1. These records are lost, or on a disk that is not in this dump."
+        " ACK001 is the rule that judges whether they are lost. Nothing here tells of records of epoch 2"
+    )
     assert fates == [[harmless], [harmless], [written]]
 
 

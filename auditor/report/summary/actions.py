@@ -22,17 +22,18 @@ from auditor.report.summary.action import PLACE_OF_START, Action, Aim, Kind, joi
 from auditor.report.summary.copies import copies
 from auditor.report.unbilled import to_do
 from auditor.report.worths import acknowledged, surely_acknowledged
-from rules.finding import NO_WHOLE_COPY, PLACE_OF_NAMES, Finding, Severity, capital, place_of
-from rules.words import any_of, quoted
+from rules.finding import NO_WHOLE_COPY, PLACE_OF_NAMES, Finding, Severity, capital, offsets_told, place_of
+from rules.words import any_of, numbered, quoted
 
 ORDER: Final[tuple[Kind, ...]] = ("copy", "no-go", "act", "unknown", "go")
 GROUPS_ARE: Final = "The groups are"
 READ_AGAIN: Final = (
-    f"Consumers of these must go back to {PLACE_OF_START}. Other records are there now."
+    f"Consumers of these must go back to {PLACE_OF_START} and read what is there now."
 )
-BEYOND: Final = (
-    "Consumers of these may be beyond the end of the leader's log. Set them back before producers write again."
-    " Once the log has grown past them, they skip records without an error."
+BACK_BEFORE: Final = (
+    f"Consumers of these must go back to {PLACE_OF_START} before producers write again. Consumers of the other"
+    " offsets may be beyond the end of the leader's log. Once the log has grown past them, they skip records without"
+    " an error."
 )
 CONSUMERS_FIRST: Final = "Once consumers are set back, "
 """Behind a log that has grown past them they would skip records unseen."""
@@ -112,6 +113,7 @@ def _of_loss(history: PlacedHistory, loss: Loss, report: AuditReport) -> Iterato
         yield Action(kind="copy", words=words, first="", aims=aims, names=(where,))
     mixed = len({portion.surely_told for portion in loss.portions}) > 1
     aim = _aim(history, loss.start_offset, loss.end_offset, epoch=loss.epoch if loss.latest_epoch is None else None)
+    yield from _consumers(history, loss)
     yield Action(
         kind="act",
         words=f"{_written_again(loss)}{perhaps_held(loss)}",
@@ -121,12 +123,11 @@ def _of_loss(history: PlacedHistory, loss: Loss, report: AuditReport) -> Iterato
         names_are=f"The records {'were' if surely_acknowledged(loss) else 'may have been'} acknowledged to",
         unsure=not surely_acknowledged(loss),
     )
-    yield from _consumers(history, loss)
 
 
 def _written_again(loss: Loss) -> str:
     """Who writes lost records again; where copies stand there is a choice, and both would write them twice."""
-    sure, first = surely_acknowledged(loss), CONSUMERS_FIRST * bool(_readings(loss))
+    sure, first = surely_acknowledged(loss), CONSUMERS_FIRST * (loss.reused_end > loss.start_offset)
     perhaps = "" if sure else " Whether any of them was acknowledged is not known."
     if loss.standing == ((loss.start_offset, loss.end_offset),):
         which = "the acknowledged records" if sure else "these records"
@@ -150,8 +151,10 @@ def _aim(history: PlacedHistory, start: int, end: int, *, epoch: int | None = No
 def _consumers(history: PlacedHistory, loss: Loss) -> Iterator[Action]:
     """Who read what went, and whose committed offsets no longer hold."""
     names = tuple(client_name(reader.client_id) for reader in loss.readers)
-    for words, start, end in _readings(loss):
-        aim = _aim(history, start, end, epoch=loss.epoch if loss.latest_epoch is None else None)
+    if loss.reused_end > loss.start_offset:
+        epoch = loss.epoch if loss.latest_epoch is None else None
+        aim = replace(_aim(history, loss.start_offset, loss.end_offset, epoch=epoch), detail=_there_now(loss))
+        words = READ_AGAIN if loss.reused_end >= loss.end_offset else BACK_BEFORE
         yield Action(kind="act", words=words, first="", aims=(aim,), names=names, names_are=SERVED)
     for standing, words in _GROUPS.items():
         groups = tuple(quoted(group.group) for group in loss.groups if group.standing == standing)
@@ -160,11 +163,12 @@ def _consumers(history: PlacedHistory, loss: Loss) -> Iterator[Action]:
             yield Action(kind="act", words=words, first="", aims=(aim,), names=groups, names_are=GROUPS_ARE)
 
 
-def _readings(loss: Loss) -> list[tuple[str, int, int]]:
-    """What consumers of lost records have to do, and of which; nothing where no others took their place."""
-    reused = max(loss.start_offset, min(loss.reused_end, loss.end_offset))
-    readings = ((READ_AGAIN, loss.start_offset, reused), (BEYOND, reused, loss.end_offset))
-    return [each for each in readings if each[1] < each[2]] if loss.start_offset < reused else []
+def _there_now(loss: Loss) -> str:
+    """Whose records took the place of the lost ones, and where they did not take all of it."""
+    epochs = [epoch for epoch in loss.reused_epochs if epoch >= 0]
+    whose = f"records of {numbered('epoch', epochs)}" if epochs else "others"
+    where = "" if loss.reused_end >= loss.end_offset else f" at {offsets_told(loss.start_offset, loss.reused_end)}"
+    return f"now {whose}{where}" if epochs or where else ""
 
 
 def _of_findings(report: AuditReport) -> Iterator[Action]:

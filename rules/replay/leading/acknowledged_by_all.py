@@ -38,7 +38,7 @@ def taken(
 
 def committed(end: int, lead: ServedLead, tracks: Mapping[int, Track], end_low: Bound) -> Bound:
     """How far the high watermark must have come; `tracks` are of everybody who can have been counted, if any."""
-    because = f"offset {end - 1} was acknowledged for all replicas"
+    because = f"offset {end - 1} was acknowledged with acks=all"
     held = min((track.acknowledged(end) for track in tracks.values()), default=end)
     reached = min(held, end_low.offset)
     if not _appended_in(lead, end) or reached <= end:

@@ -62,9 +62,9 @@ def test_every_gap_names_what_would_fill_it() -> None:
     early = TraceGap(broker=1, source="log", start=9, end=9, since=QUIET_MS, told_by=PLACE)
     log = logged([QUIET_MS // 2, QUIET_MS], gaps=(hole, early))
     assert [(each.why, each.silence.words) for each in log.unheard(0, QUIET_MS + 1)] == [
-        ("begins later", "broker 1's request log (level DEBUG) of that time: it begins later here"),
+        ("begins later", "broker 1's request log (level DEBUG) of the time when it led: it begins later here"),
         ("a hole", "broker 1's whole request log: some of its lines cannot be read here"),
-        ("ends early", "broker 1's whole request log to its last line: its last answers are not here"),
+        ("ends early", "broker 1's whole request log, with its last line: its last answers are not here"),
     ]
     absent = [each.silence.words for each in log_of({}, 2).unheard(0, 1)]
-    assert absent == ["broker 2's request log (level DEBUG) of that time"]
+    assert absent == ["broker 2's request log (level DEBUG) of the time when it led"]

@@ -74,7 +74,7 @@ t4 leads 2 epoch 3 at 2 hw 2
     [
         ((None, None), "epoch 0"),
         ((2, 2), "an epoch from 0 to 2"),
-        ((None, 2), "epoch 0 and perhaps of later ones up to 2"),
+        ((None, 2), "epoch 0, some perhaps of later ones up to 2"),
     ],
 )
 def test_answers_that_may_be_of_later_epochs_are_not_said_to_be_of_the_first(
@@ -85,8 +85,8 @@ def test_answers_that_may_be_of_later_epochs_are_not_said_to_be_of_the_first(
     moments = tuple(replace(m, latest_term=next(of)) if m.kind == "produced" else m for m in told.moments)
     known = replace(told, chronicle=Chronicle(moments))
     (found,) = (v for v in BY_ID["ACK001"].check(known) if isinstance(v, Violation))
-    assert (found.facts["epochs"], found.facts["more"]) == (said, " and the rest of the batch at offset 3")
-    assert {bill.epochs for bill in losses(known)} == {said.partition(" and ")[0]}
+    assert (found.facts["epochs"], found.facts["rest"]) == (said, " and the rest of the batch that begins at 3,")
+    assert {bill.epochs for bill in losses(known)} == {said.partition(", ")[0]}
 
 
 HOLED = """

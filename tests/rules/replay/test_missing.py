@@ -42,7 +42,7 @@ def whole(evidence: PartitionEvidence) -> PartitionEvidence:
 @pytest.mark.parametrize(
     ("kept", "lacking"),
     [
-        (whole, "own line that it began to lead, which its log here lacks"),
+        (whole, "state-change.log (up to 2.5 server.log) with the line 'starts at leader epoch'"),
         (of_another_clock, "state-change.log (up to 2.5 server.log)"),
     ],
 )
@@ -60,12 +60,12 @@ def test_a_broker_is_asked_once_for_all_its_epochs() -> None:
     said = list(unbounded(lacking, "above", created_again=False))
     marks = "broker 1's high watermarks in epochs 0, 1, 2, 3, 4 and 4 more"
     law = "A high watermark may not pass what every in-sync replica has fetched"
-    bound = f"{law}. How far they had fetched is not all told here"
+    bound = f"{law}. How far they had fetched is not fully known"
     assert said == [(f"it is not known whether {marks} were too high. {bound}", "its log")]
 
 
 def test_of_a_topic_that_was_created_again_lines_are_asked_for_that_name_its_id() -> None:
     evidence = replace(read_sketch(PASSED_OVER).evidence, told_ids=frozenset({"a", "b"}))
     assert all(
-        "with the topic's id, since the topic was created again" in each.missing for each in asked("HW003", evidence)
+        "show the topic id, since the topic was created again" in each.missing for each in asked("HW003", evidence)
     )
