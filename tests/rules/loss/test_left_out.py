@@ -261,3 +261,35 @@ def test_what_a_broker_saved_when_it_stopped_is_of_the_epoch_that_its_disk_shows
 ) -> None:
     told = read_sketch(STOPPED.format(disk=disk, later=later)).evidence.epoch_ends[0]
     assert told.offset == end
+
+
+LACKING_ROLES = """
+broker 1 0022225|
+broker 2 0022225|
+t1 leads 3 epoch 1 at 1 hw 1
+t2 follows 2 epoch 1 at 1 hw 1 from 3
+t4 leads 2 epoch 2 at 2 hw 2
+t18 leads 2 epoch 5 at 6 hw 6
+t20 loads 3 at 9
+t21 follows 3 epoch 5 at 9 hw 9 from 2
+t22 truncates 3 to 6
+"""
+"""Broker 3's log lacks its roles between epochs 1 and 5."""
+
+
+def test_a_log_end_that_may_be_of_several_epochs_bills_what_is_gone_in_any_of_them() -> None:
+    told = left_out(read_sketch(LACKING_ROLES).evidence)
+    found = [(each.epoch, each.latest_epoch, each.start, each.end) for each in told]
+    assert (1, 4, 6, 9) in found
+    assert not any(start < 6 < end for _, _, start, end in found)
+
+
+def test_what_a_broker_cut_is_of_the_epoch_in_which_its_log_grew_last() -> None:
+    """Broker 2 wrote in epoch 3, of which its leader tells nothing, none in epoch 5, and kept none of epoch 2."""
+    drawn = (
+        "broker 1 0033336|\nbroker 2 0033336|\nt1 leads 3 epoch 0 at 0 hw 0\nt2 leads 3 epoch 2 at 1 hw 1\n"
+        "t3 follows 2 epoch 2 at 1 hw 1 from 3\nt5 follows 2 epoch 3 at 2 hw 2 from 1\nt6 leads 1 epoch 3 at 2 hw 2\n"
+        "t10 loads 2 at 9\nt11 follows 2 epoch 5 at 9 hw 9 from 4\nt12 follows 2 epoch 6 at 9 hw 9 from 3\n"
+        "t13 leads 3 epoch 6 at 6 hw 6\nt14 truncates 2 to 6\n"
+    )
+    assert (3, 6, 6, 9) in stretches(drawn)
