@@ -78,6 +78,7 @@ def _violation(found: Shorter) -> Violation:
     committed = not found.as_leader or found.ends < found.committed_end
     proof, load = found.proof, found.load
     held, missing = _held(found), " and ".join(offsets_told(*part) for part in found.gone.sure.parts)
+    missing = f"at least {missing}" if found.gone.possible - found.gone.sure else missing
     ends = f"ended at {found.ends} when it was loaded again, without {missing}"
     leader = None if proof is None else proof.witness
     epoch = None if proof is None else proof.term

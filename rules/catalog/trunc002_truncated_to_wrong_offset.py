@@ -19,7 +19,7 @@ from rules.rule import rule
     law="TruncationJustified",
     message="Broker {follower} kept its records{written} at {offsets} when it followed broker {leader}, which does not "
     "hold them. It had asked broker {leader} where epoch {asked_epoch} ends. Broker {leader} has no epoch {asked_epoch}. "
-    "It answered {answered_offset}, where {named}, and did not say so. Newer releases name the epoch in the answer. Then "
+    "It answered {answered_offset}, where {named}, but its answer names no epoch. Newer releases name it. Then "
     "broker {follower} would have truncated its log to {start_offset}.",
     implied_by=("BUG001",),
 )

@@ -95,7 +95,7 @@ def _by_reconstruction(
             "written": f" of epoch {last.asked_epoch}" if last and last.asked_epoch == last.answered_epoch else "",
             "consequence": _gone(evidence, done.broker, offsets[0]) if cut else parted, "answered": answer.words,
             "asked_epoch": exchanges[0].asked_epoch if exchanges else None,
-            "instead": "these records are of a format without leader epochs; the audit worked their epochs out from who led when; "
+            "instead": "these records are of a format without leader epochs; the audit derived their epochs from who led when; "
             f"{_instead((done.broker, done.leader), answer.words if exchanges else '', cut=cut)}",
         },
         exhibits=_shown(Exhibit(span=done.moment.span, role="the cut" if cut else "the log that was not cut"), done.decision),

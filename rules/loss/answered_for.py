@@ -142,7 +142,7 @@ def _perhaps_answered(evidence: PartitionEvidence, *, by_one: bool) -> Iterator[
                 continue
             missing = own is not None and (holed or own.requests_missing(part[0]))
             end_unseen = own is not None and own.end_unseen
-            asked = Silence(broker=leader, log="requests", window="whole, with its last line")
+            asked = Silence(broker=leader, log="requests", window="whole, up to its very end")
             yield Unsettled(
                 broker=leader,
                 words=f"no later leader's log had records [{part[0]}, {part[1]}) of epoch {stretch.epoch}."

@@ -139,7 +139,7 @@ class _LastRoles:
             return "server.log up to the shutdown"
         end = self.ends.get(broker)
         if end is None or clock not in self.telling:
-            which = "It tells which broker led last. That broker's answers show how high the high watermark was"
+            which = "It tells which broker led last. That broker's request log shows how high the high watermark was"
             return f"state-change.log up to the shutdown. {which}"
         if sum(other.broker == broker for other in self.replicas) > 1:
             return "one directory of the partition a broker, not two"

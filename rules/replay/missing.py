@@ -35,8 +35,8 @@ class Missing(Struct, frozen=True, kw_only=True):
 
 
 _WRONG: Final = {
-    "above": ("too high", "A high watermark may not pass what every in-sync replica has fetched"),
-    "below": ("too low", "A high watermark must follow what every in-sync replica has fetched"),
+    "above": ("too high", "A high watermark must not be higher than what every in-sync replica has fetched"),
+    "below": ("too low", "A high watermark must rise to what every in-sync replica has fetched"),
 }
 """How a high watermark may be wrong, and the law that says so."""
 
@@ -51,7 +51,8 @@ def unbounded(lacking: Iterable[Missing], side: str, *, created_again: bool) -> 
         whose = "a leader" if leader is None else f"broker {leader}"
         marks = f"{whose}'s high watermarks in {_named(sorted(epochs))}"
         wrong, law = _WRONG[side]
-        reason = f"it is not known whether {marks} were {wrong}. {law}. How far they had fetched is not fully known"
+        known = "Which these were, or how far they had fetched, is not fully known"
+        reason = f"it is not known whether {marks} were {wrong}. {law}. {known}"
         yield reason, f"{kind}{by_id if created_again else ''}"
 
 

@@ -45,7 +45,7 @@ def _answered_without_epoch(evidence: PartitionEvidence) -> Iterator[Hit]:
             broker=m.broker,
             at=m,
             says=f"broker {m.broker} asked broker {leader.broker} where epoch {asked} ends; broker {leader.broker} had"
-            f" no epoch {asked}; it answered {answer}, {_where(known, newer.epoch)}, and did not say so",
+            f" no epoch {asked}; it answered {answer}, {_where(known, newer.epoch)}, but its answer names no epoch",
             exhibits=(Exhibit(span=m.span, role="the question and its answer"),),
             end_offset=answer,
         )
