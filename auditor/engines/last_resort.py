@@ -90,7 +90,7 @@ def _gaps(unit: ReadUnit, refusals: Sequence[Refusal]) -> Sequence[Fact]:
     if unit.kind != "request-log":
         return ()
     spans = ((refusal.source, refusal.span_start, refusal.span_end) for refusal in refusals)
-    gaps = tuple(TraceGap(broker=unit.broker, source=s, start=a, end=b) for s, a, b in spans)
+    gaps = tuple(TraceGap(broker=unit.broker, source=s, start=a, end=b, unread=True) for s, a, b in spans)
     return (replace(unread_fact(unit, ()), root=None, gaps=gaps),)
 
 

@@ -124,6 +124,7 @@ def stretch_of(replica: Replica, epoch: int, start: int, end: int, evidence: Par
     committed_end = max(account.committed_end(epoch, start, end), own, billed)
     portions = by_worth(evidence, epoch, (start, end, committed_end), account.answers(epoch, start, end))
     sure = Extents.of((p.start_offset, p.end_offset) for p in portions if p.surely_told)
+    answers = untold(evidence, epoch, evidence.chronicle.leaders.get(epoch), (start, end))
     return Stretch(
         epoch=epoch,
         start_offset=start,
@@ -132,7 +133,7 @@ def stretch_of(replica: Replica, epoch: int, start: int, end: int, evidence: Par
         acknowledged_end=max((p.end_offset for p in portions if p.worth != "never committed"), default=start),
         counted_end=mark,
         acknowledged=tuple(sure.parts),
-        untold=untold(evidence, epoch, evidence.chronicle.leaders.get(epoch), (start, end)),
+        perhaps_answered=answers is not None and answers.matters,
     )
 
 

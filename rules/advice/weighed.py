@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rules.loss.perhaps_answered import UntoldAnswers
 from rules.loss.survivors import Survivor
 from rules.loss.unbilled import Unbilled
 from rules.replicas.unread_copies import UnreadCopy
@@ -29,13 +28,13 @@ class Stretch:
     """Offsets up to here lie below their broker's high watermark, which may have risen for others' records there."""
     acknowledged: tuple[tuple[int, int], ...] = ()
     """Ranges, first and past the last offset, of which somebody was surely told that they are written."""
-    untold: UntoldAnswers | None = None
-    """Why it is open whether anybody was told; null where that is known."""
+    perhaps_answered: bool = False
+    """Whether a producer may have been answered for it although no answer is told."""
 
     @property
     def perhaps_told_of(self) -> bool:
         """Whether nothing tells that somebody was told, and that may have been all the same."""
-        return not self.told_of and self.untold is not None and self.untold.matters
+        return not self.told_of and self.perhaps_answered
 
     @property
     def told_of(self) -> bool:

@@ -35,6 +35,8 @@ class TraceGap:
     """When the last line of a log that ends too early was written, on its broker's clock."""
     told_by: Span | None = None
     """Who tells that it ends too early; null where lines are missing amid the log."""
+    unread: bool = False
+    """Whether lines are there that cannot be read: each is refused, and its refusal says what it leaves open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

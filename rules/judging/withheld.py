@@ -23,7 +23,7 @@ DISAGREE: Final = (
     " Which line came later is not known"
 )
 """A role that is not told looks like one that was never taken."""
-_SET_BACK_BY: Final = "a record of whether ZooKeeper, a metadata log or a clock was set back, and when"
+_SET_BACK_BY: Final = "a record of whether ZooKeeper, a metadata log or a clock was set back"
 
 
 def without_order(
@@ -47,7 +47,7 @@ def would_order(evidence: PartitionEvidence) -> str:
     """What would tell which of two came later."""
     clock = _disturbed(evidence)
     holed = clock is not None and not evidence.falls.get(clock)
-    return f"the lines that {clock}'s logs lack, if any, or {_SET_BACK_BY}" if holed else _SET_BACK_BY
+    return f"lines that {clock}'s logs lack, or {_SET_BACK_BY}" if holed else f"{_SET_BACK_BY}, and when"
 
 
 def _disturbed(evidence: PartitionEvidence) -> str | None:

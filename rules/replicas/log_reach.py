@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from rules.chronicle.chronicle import Chronicle
 from rules.chronicle.request_logs import RequestLogs, log_of
+from rules.history.trace_ends import TraceGap
 from rules.replicas.lacked_roles import LackedRoles, Place, former_of, lacked_roles, told_roles
 from rules.replicas.led_last import stop_told, stop_untold
 from rules.replicas.replica import Replica
@@ -47,10 +48,15 @@ def log_reach(
         cut_short=tuple(_cut_short(replicas, settings, lacked)),
         begun_late=_by_place("before", lacked),
         holed=_by_place("amid", lacked),
-        requests_holed=tuple(broker for broker in brokers if log_of(requests, broker).gaps),
+        requests_holed=tuple(broker for broker in brokers if _lacks_lines(log_of(requests, broker).gaps)),
         before_roles=_before_roles(replicas, chronicle),
         stopped=tuple(broker for broker in brokers if stop_told(settings.states(broker)) is not None),
     )
+
+
+def _lacks_lines(gaps: Sequence[TraceGap]) -> bool:
+    """Whether lines are not there; numbers of sessions skip those that are there and cannot be read, too."""
+    return bool(gaps) and not any(gap.unread for gap in gaps)
 
 
 def _by_place(place: Place, lacked: LackedRoles) -> tuple[int, ...]:

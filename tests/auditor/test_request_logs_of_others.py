@@ -46,8 +46,8 @@ def undecided(dump: Path) -> set[str]:
     ("until", "asked"),
     [
         (STOPPED, "fetches from broker 2, of which its request log here tells nothing"),
-        (OPENED, "broker 2's request log (level DEBUG) of that time: no line here is of that time"),
-        (None, "broker 2's request log (level DEBUG) of that time"),
+        (OPENED, "broker 2's request log (level DEBUG) of the time when it led: no line here is of it"),
+        (None, "broker 2's request log (level DEBUG) of the time when it led"),
     ],
     ids=["goes-on", "ends-before", "not-here"],
 )

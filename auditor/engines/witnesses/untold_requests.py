@@ -23,7 +23,7 @@ def trace_gaps(unit: ReadUnit, refusals: Iterable[Refusal]) -> Iterator[TraceGap
         start, end = spans.get(place.source, (place.span_start, place.span_end))
         spans[place.source] = min(start, place.span_start), max(end, place.span_end)
     for source, (start, end) in spans.items():
-        yield TraceGap(broker=unit.broker, source=source, start=start, end=end)
+        yield TraceGap(broker=unit.broker, source=source, start=start, end=end, unread=True)
 
 
 LATE_MS: Final = 5000
