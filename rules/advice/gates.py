@@ -176,9 +176,7 @@ def _fades(survivor: Survivor, broker: int) -> bool:
     return survivor.broker == broker and survivor.kind in FADING
 
 
-def _outcome(
-    candidate: Candidate, unjudged: str, unseen: Sequence[int], gone: AlreadyLost
-) -> tuple[Going, str]:
+def _outcome(candidate: Candidate, unjudged: str, unseen: Sequence[int], gone: AlreadyLost) -> tuple[Going, str]:
     barred = _barred(candidate, gone.nowhere)
     if barred:
         return "no-go", barred
