@@ -12,8 +12,8 @@ from typing import Final, Literal
 from rules.evidence import Moment, PartitionEvidence, translated
 from rules.evidence.asked_once import asked_once
 from rules.history.clocks import FAR, WANDER_MS, Clocks, estimated
-from rules.history.moments import ROLE_KINDS, succeeded
-from rules.history.statements import Produced, Role
+from rules.history.moments import ROLE_KINDS, gives_role, succeeded
+from rules.history.statements import Produced
 
 Lateness = Literal["", "perhaps", "likely"]
 """Whether another may have led by then, or most likely did; empty of an answer that was given in time."""
@@ -47,11 +47,14 @@ def late_answers(evidence: PartitionEvidence, epoch: int) -> Callable[[Produced]
 
 @asked_once
 def _signs(evidence: PartitionEvidence) -> Mapping[int, Sequence[Moment]]:
-    """By epoch its leader's own word that it began; where no line here is that, the first word of every other log."""
+    """By epoch its leader's own word that it began; where no line here is that, every other broker's first word of it.
+
+    A controller decides before anybody hears of it: until then the one before leads, and its clients wait for it.
+    """
     openings = evidence.openings
     signs: dict[int, dict[str, Moment]] = {epoch: {"": opening} for epoch, opening in openings.items()}
     for moment in evidence.moments:
-        epoch, led = moment.epoch, isinstance(moment, Role) and (moment.leader or -1) >= 0 and moment.time is not None
+        epoch, led = moment.epoch, gives_role(moment) and (moment.leader or -1) >= 0 and moment.time is not None
         if epoch is None or not led or (epoch in openings and openings[epoch].time is not None):
             continue
         first = signs.setdefault(epoch, {}).setdefault(moment.clock, moment)

@@ -51,8 +51,10 @@ def test_what_was_acknowledged_when_another_led_is_no_certain_loss(answered: int
     assert [p.worth for loss in losses(evidence) for p in loss.portions if p.start_offset == 2] == [worth]
 
 
-@pytest.mark.parametrize(("ordered", "confidence"), [("", "certain"), ("t5000 leader 2 epoch 1 isr 2", "possible")])
-def test_any_word_of_a_newer_leader_makes_an_answer_behind_it_late(ordered: str, confidence: str) -> None:
+@pytest.mark.parametrize(
+    ("ordered", "confidence"), [("", "certain"), ("t5000 follows 3 epoch 1 at 2 hw 2 from 2", "possible")]
+)
+def test_any_brokers_word_of_a_newer_leader_makes_an_answer_behind_it_late(ordered: str, confidence: str) -> None:
     """Broker 2's own line is not here, and broker 1 tells no other role before it starts again."""
     drawn = STOOD_STILL.format(answered=8000, then=9000, word=DIED).replace("t2000 leads 2 epoch 1 at 2 hw 2", ordered)
     found = (f for f in BY_ID["ACK001"].check(read_sketch(drawn).evidence) if isinstance(f, Violation))
