@@ -66,8 +66,9 @@ def left_out(evidence: PartitionEvidence) -> tuple[LeftOut, ...]:
     """
     parted: list[LeftOut] = []
     by_epoch: dict[int, list[int]] = {}
-    begins = deleted(evidence)
-    opened, unsure = (*_by_reopenings(evidence), *_by_openings(evidence)), [*_by_ends_of_some_epoch(evidence)]
+    begins, successors = deleted(evidence), _Successors(evidence)
+    opened = (*_by_reopenings(evidence), *_by_openings(evidence, successors))
+    unsure = [*_by_ends_of_some_epoch(evidence, successors)]
     for stretch in (*opened, *unsure, *_by_cuts(evidence), *_inferred(evidence)):
         places = by_epoch.setdefault(stretch.epoch, [])
         billed = [(parted[place].start, parted[place].end) for place in places]
@@ -117,16 +118,14 @@ def _by_reopenings(evidence: PartitionEvidence) -> Iterator[LeftOut]:
             )
 
 
-def _by_openings(evidence: PartitionEvidence) -> Iterator[LeftOut]:
+def _by_openings(evidence: PartitionEvidence, successors: _Successors) -> Iterator[LeftOut]:
     """Of each epoch the records that later leaders had not; an epoch may have written none."""
-    successors = _Successors(evidence)
     for epoch, reach in sorted(evidence.epoch_ends.items()):
         yield from _by_successors(evidence, successors, epoch, reach)
 
 
-def _by_ends_of_some_epoch(evidence: PartitionEvidence) -> Iterator[LeftOut]:
+def _by_ends_of_some_epoch(evidence: PartitionEvidence, successors: _Successors) -> Iterator[LeftOut]:
     """The same of epochs of which it is not known which they were: what is gone in any case, as of the newest one."""
-    successors = _Successors(evidence)
     for oldest, reach in evidence.ends_of_some_epoch:
         newest = max(epoch for epoch in evidence.openings if epoch <= (reach.last_epoch or oldest))
         for part in _by_successors(evidence, successors, newest, reach):
