@@ -5,13 +5,19 @@ from __future__ import annotations
 import atexit
 import os
 import signal
+import sys
 import threading
 from types import FrameType
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
 
 STOPS: Final = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 GRACE_SECONDS: Final = 10.0
 """How long a report that is being told may still take its reader's time."""
+SECONDS_TILL_AGAIN: Final = 0.01
+"""How long until a stop comes again that came where Python lets no interrupt out."""
 
 
 class Stopped(KeyboardInterrupt):
@@ -32,6 +38,7 @@ def listen() -> None:
         if not _StopState.listening:
             # Registered first, called last: while Python takes itself apart it handles no signal any more.
             atexit.register(_heed_no_more)
+            sys.unraisablehook = _stop_again
         _StopState.listening, _StopState.telling, _StopState.stopped = True, False, False
         _handle_stops()
 
@@ -51,9 +58,21 @@ def _on_stop(_number: int, _frame: FrameType | None) -> None:
     if not _StopState.telling or _StopState.stopped:
         raise Stopped
     _StopState.stopped = True
+    _stop_after(GRACE_SECONDS)
+
+
+def _stop_after(seconds: float) -> None:
     if hasattr(signal, "setitimer"):
         signal.signal(signal.SIGALRM, _on_stop)
-        signal.setitimer(signal.ITIMER_REAL, GRACE_SECONDS)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def _stop_again(lost: UnraisableHookArgs) -> None:
+    """A finalizer and a weak reference's callback let nothing out: without this the stop would be lost there."""
+    if issubclass(lost.exc_type, Stopped):
+        _stop_after(SECONDS_TILL_AGAIN)
+    else:
+        sys.__unraisablehook__(lost)
 
 
 def now_telling() -> None:

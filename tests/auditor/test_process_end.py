@@ -128,6 +128,26 @@ def test_a_stop_in_mid_print_lets_the_reader_have_the_rest() -> None:
     assert process.returncode == ExitCode.INTERRUPTED
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("stop", ["SIGTERM", "SIGINT", "SIGHUP"])
+def test_a_stop_in_a_finalizer_is_not_lost(stop: str) -> None:
+    program = (
+        "import signal, time, weakref\n"
+        "from auditor.stopping import Stopped, listen\n"
+        "class Held: pass\n"
+        "listen(); held = Held()\n"
+        f"ref = weakref.ref(held, lambda _: signal.raise_signal(signal.{stop}))\n"
+        "try:\n"
+        "    del held; time.sleep(60)\n"
+        "except Stopped:\n"
+        "    print('stopped')\n"
+    )
+    ended = subprocess.run(
+        [*HEEDING_STOPS, sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert (ended.stdout, ended.stderr) == ("stopped\n", "")
+
+
 def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
     report = tmp_path / "report"
     report.write_text("last night's")
