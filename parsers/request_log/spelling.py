@@ -224,17 +224,29 @@ def _part(data: bytes, headed: type[Header]) -> _Part | None:
     return text, headed(version, _NAMES[headed], correlation, client), connection
 
 
-def _size(records: re.Match[bytes]) -> bytes:
-    """A partition's header goes on to the size of its records: they are one struct. An odd text leaves its line odd."""
-    text, records_text = records.groups()
-    if records_text is not None:
-        return b",record_set=" + records_text
-    if text in (b"[]", b"null"):
-        return b",record_set=0"
-    if not text.isascii():
+def _sized(texts: bytes) -> bytes:
+    """A partition's header goes on to the size of its records: they are one struct."""
+    parts: list[bytes] = _RECORDS.split(texts)
+    written, sizes = parts[1::3], parts[2::3]
+    parts[1::3] = [b",record_set="] * len(sizes)
+    parts[2::3] = [size or _size(text) for text, size in zip(written, sizes, strict=True)]
+    return b"".join(parts)
+
+
+def _size(records: bytes) -> bytes:
+    """The size of records that do not begin with it. An odd text leaves its line odd."""
+    if records in (b"[]", b"null"):
+        return b"0"
+    if not records.isascii():
         return _ODD[0]
-    size = size_in_text(text.decode()) if b"(" in text else None
-    return b",record_set=%d" % (NULL if size is None else size)
+    size = size_in_text(records.decode()) if b"(" in records else None
+    return b"%d" % (NULL if size is None else size)
+
+
+def _quoted(texts: bytes) -> bytes:
+    parts: list[bytes] = _TOPIC.split(texts)
+    parts[1::2] = [b'topic="%s"' % topic for topic in parts[1::2]]
+    return b"".join(parts)
 
 
 def _is_odd(text: bytes) -> bool:
@@ -250,12 +262,11 @@ def _lines(reader: Reader[Of], headed: type[Header], texts: Sequence[bytes]) -> 
     whole = [part[0] for part in parts if part]
     if not whole:
         return [None] * len(parts)
-    sized = _RECORDS.sub(_size, b"{request:" + b"}\n{request:".join(whole) + b"}")
+    sized = _sized(b"{request:" + b"}\n{request:".join(whole) + b"}")
     joined = _RACK.sub(b"rack_id=0", sized.replace(_PARTITION_HEADER, b"{"))
     if _is_odd(joined):
         joined = b"\n".join(b"" if _is_odd(text) else text for text in joined.split(b"\n"))
-    quoted = _TOPIC.sub(lambda topic: b'topic="' + topic[1] + b'"', joined)
-    named = quoted.replace(b":", _MARK.encode() + b"=").replace(b"=", b'":').replace(b"{", b'{"').replace(b",", b',"')
+    named = _quoted(joined).replace(b":", _MARK.encode() + b"=").replace(b"=", b'":').replace(b"{", b'{"').replace(b",", b',"')
     read = iter(reader.structs(named.replace(b',"{', b",{"), len(whole)))
     lines = [next(read) if part else None for part in parts]
     for line, part in zip(lines, parts, strict=True):
