@@ -49,13 +49,21 @@ def hold_alike(leader: ReplicaState, member: ReplicaState) -> bool:
 def weak_isr(model: Model, _history: History) -> bool:
     """A presumed leader's own ISR holds its log up to its high watermark.
 
-    Of that ISR a leader counts those of the assignment that it knows; who was removed since may hold nothing.
+    Of that ISR a leader counts those of the assignment that it knows; who was removed since may hold nothing,
+    added again or not.
     """
     return all(
         hold_alike(leader, model.replicas[member])
         for _, leader in presumed_leaders(model)
-        for member in (leader.isr & leader.followers.keys()).intersection(model.quorum.replicas)
+        for member in leader.isr & leader.followers.keys() & assigned_since(model, leader)
     )
+
+
+def assigned_since(model: Model, leader: ReplicaState) -> frozenset[int]:
+    """Who was of the assignment in all that was decided from a leader's epoch on."""
+    epoch = leader.state.leader_epoch if leader.state else -1
+    decided = (frozenset(quorum.replicas) for quorum in model.requests if quorum.leader_epoch >= epoch)
+    return frozenset(model.quorum.replicas).intersection(*decided)
 
 
 def strong_isr(model: Model, _history: History) -> bool:
