@@ -65,7 +65,7 @@ def boundaries(moments: Sequence[Moment], replicas: Sequence[Replica]) -> dict[i
     known: dict[int, set[int]] = {}
     for m in moments:
         offset = _boundary(m)
-        if m.term is not None and offset is not None:
+        if m.term is not None and offset is not None and not later_ones_reach(replicas, m, m.term, offset):
             known.setdefault(m.term, set()).add(offset)
             if m.kind == "produced" and m.end_offset is not None:
                 known[m.term].add(m.end_offset)
@@ -76,6 +76,16 @@ def boundaries(moments: Sequence[Moment], replicas: Sequence[Replica]) -> dict[i
         for run in replica.log.epochs:
             known.setdefault(run.epoch, set()).add(run.end_offset)
     return {epoch: sorted(offsets) for epoch, offsets in known.items()}
+
+
+def later_ones_reach(replicas: Sequence[Replica], word: Moment, epoch: int, end: int) -> bool:
+    """Whether a broker's word of its log end may be of a later epoch, whose records reach as far or are deleted."""
+    latest = epoch if word.latest_term is None else word.latest_term
+    if latest <= epoch or not end:
+        return False
+    runs = (run for replica in replicas for run in replica.log.epochs if epoch < run.epoch <= latest)
+    deleted = any(replica.log_start_offset >= end for replica in replicas)
+    return deleted or any(run.end_offset >= end for run in runs)
 
 
 def _boundary(moment: Moment) -> int | None:

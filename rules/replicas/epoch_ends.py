@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from rules.chronicle.chronicle import Chronicle
 from rules.history.moments import Moment, agreed, gives_role
 from rules.history.statements import RoleTaken
+from rules.replicas.batch_ends import later_ones_reach
 from rules.replicas.replica import Replica
 
 _OF_ITS_LOG: Final = ("log-loaded", "producer-state-saved")
@@ -80,7 +81,7 @@ def _statements(
             perhaps += [(epoch, moment.offset)] if _answers(moment, leader) and moment.offset is not None else []
             continue
         end = _told_end(moment, leader)
-        if end is not None and _later_ones_reach(replicas, moment, epoch, end[0]):
+        if end is not None and later_ones_reach(replicas, moment, epoch, end[0]):
             continue
         if end is not None and _is_on_disk(replicas, moment, epoch, end[0]) and _is_last_word(moments, moment):
             continue
@@ -149,16 +150,6 @@ def _answered_end(last: int, end: int) -> tuple[int, str]:
 def _perhaps_later(moment: Moment, epoch: int) -> bool:
     """Whether an answer may be of a later epoch than that."""
     return moment.kind in ("produced", "fetched") and moment.latest_term is not None and moment.latest_term > epoch
-
-
-def _later_ones_reach(replicas: Sequence[Replica], word: Moment, epoch: int, end: int) -> bool:
-    """Whether a broker's word of its log end may be of a later epoch, whose records reach as far or are deleted."""
-    latest = epoch if word.latest_term is None else word.latest_term
-    if latest <= epoch or not end:
-        return False
-    runs = (run for replica in replicas for run in replica.log.epochs if epoch < run.epoch <= latest)
-    deleted = any(replica.log_start_offset >= end for replica in replicas)
-    return deleted or any(run.end_offset >= end for run in runs)
 
 
 def _is_last_word(moments: Sequence[Moment], word: Moment) -> bool:
