@@ -16,7 +16,7 @@ from rules.rule import rule
     needs=(BatchHeader, EpochEntry),
     law="CacheAgreesWithLog",
     message="In broker {broker}'s leader-epoch-checkpoint epoch {claimed_epoch} begins at offset {claimed_start}, but "
-    "broker {broker}'s log {contradiction}.",
+    "broker {broker}'s log {contradiction}. If broker {broker} leads, it can tell followers a wrong end of an epoch.",
     implied_by=("EPOCH001", "SEG006"),
     bearing=Bearing(calls_for=f"Keep this broker from leading: it misleads followers. {COPY_AGAIN}"),
 )

@@ -17,7 +17,7 @@ from rules.rule import rule
     needs=(EpochEntry, Refusal),
     law="TypeOk",
     message="Broker {broker}'s leader-epoch-checkpoint is malformed: {problem}.",
-    bearing=Bearing(calls_for=f"Do not start this broker with that file: it refuses the log dir or drops entries. {COPY_AGAIN}"),
+    bearing=Bearing(calls_for=f"Do not start this broker with that file: it would either refuse the log dir or drop entries. {COPY_AGAIN}"),
 )
 def checkpoint_malformed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The leader-epoch-checkpoint breaks its grammar or does not rise.

@@ -92,8 +92,8 @@ def _undecided(perhaps: PerhapsBelow) -> Undecided:
     lost, proof = perhaps.lost, perhaps.lost.committed
     who = "its leader" if lost.leader is None else f"broker {lost.leader}"
     return Undecided(
-        reason=f"{who} became leader in epoch {lost.epoch} with log end offset {lost.opening.offset}."
-        f" {sentences(proof.because)} These are records {perhaps.records}",
+        reason=f"it is not known whether {who} lacked committed records when it became leader in epoch {lost.epoch} with log end "
+        f"offset {lost.opening.offset}. {sentences(proof.because)} The records from there on are {perhaps.records}",
         missing=perhaps.would_tell,
         brokers=perhaps.brokers,
         start_offset=lost.start_offset,

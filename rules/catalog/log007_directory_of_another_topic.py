@@ -71,11 +71,11 @@ def directory_of_another_topic(evidence: PartitionEvidence) -> Iterator[Violatio
                     facts={
                         "broker": broker,
                         "topic_id": other.topic_id,
-                        "holds": f"bears topic id {other.topic_id}, which is that of topic {quoted(other.of_topic or '')}. Its broker will not"
-                        " use it as a replica of this partition"
+                        "holds": f"bears topic id {other.topic_id}, which is that of topic {quoted(other.of_topic or '')}. The broker will not"
+                        " use that folder as a replica of this partition"
                         if proved
-                        else f"bears topic id {other.topic_id}, which no log gives to this topic. Its broker will not use"
-                        " it as a replica of this partition",
+                        else f"bears topic id {other.topic_id}, which no log gives to this topic. The broker will not use"
+                        " that folder as a replica of this partition",
                     },
                 )
 

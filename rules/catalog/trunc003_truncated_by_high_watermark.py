@@ -117,7 +117,7 @@ def _instead(brokers: tuple[int, int], answered: str, *, cut: bool) -> str:
     (follower, leader), done = brokers, "kept" if cut else "removed"
     asked = f" where an epoch ends; broker {leader} would have answered that {answered}" if answered else ""
     how = "ask the leader" if answered else "truncate by leader epoch"
-    return f"with leader epochs in their records newer releases {how}{asked}; then broker {follower} would have {done} these records"
+    return f"newer releases, with leader epochs in the records, {how}{asked}; then broker {follower} would have {done} these records"
 
 
 def _written(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

@@ -148,7 +148,7 @@ CUTTING: Final = (
     Signature(
         defect="KAFKA-1211",
         title="a follower truncates to its high watermark",
-        costs="if they were committed, they are lost should this broker lead before it has fetched them again",
+        costs="removed records that were committed are lost if this broker leads before it has fetched them again",
         releases=(),
         spoken_below="0.11.0-IV2",
         severity=Severity.HIGH,
