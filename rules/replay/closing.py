@@ -146,7 +146,7 @@ class _LastRoles:
         began = next((s.since for s in reversed(states) if s.value == STOPPING), stopped) or 0
         newer = (epoch for epoch in self._newer(end) if epoch > self.last_roles[broker])
         if replica.last_known_epoch > end.epoch or any(self._heard(broker, epoch, began) for epoch in newer):
-            return "the brokers' server.log and state-change.log to their end. They can tell of later epochs than those here"
+            return "the brokers' server.log and state-change.log to their end. They can tell of later epochs"
         return None
 
     def high_watermark(self, broker: int, end: RoleEnd, low: Bound | None, stopped: int) -> ExpectedHighWatermark:
