@@ -61,6 +61,8 @@ Bundled = Annotated[
 ]
 ADVISES: Final = f"""{PARAGRAPH}Exit codes:
 {exit_code_table(OF_ADVISE)}
+
+The audit command counts findings, and advise counts what must wait. So of one dump they can end with different codes.
 """
 BUNDLES: Final = f"""{PARAGRAPH}Examples:
   tidemark bundle ./dump -o bundle.tar.gz

@@ -90,7 +90,7 @@ def _acknowledges(row: LeaderRow, course: Course) -> bool:
 
 def _undecided(course: Course) -> Undecided:
     leader, epochs = course.lead.leader, ", ".join(map(str, course.lead.epochs))
-    reason = f"broker {leader} may have been alone in sync when it acknowledged records in epoch {epochs}"
+    reason = f"it is not known whether broker {leader} was alone in sync when it acknowledged records in epoch {epochs}"
     requests = Silence(broker=leader, log="requests in full", window="of the time when it led")
     asked = Silence(broker=leader, log="isr"), requests
     return Undecided(reason=reason, missing=would_tell(*asked), blocking=False)
@@ -105,7 +105,7 @@ def _may_acknowledge(evidence: PartitionEvidence, course: Course) -> bool:
 
 def _unplaced(course: Course) -> Undecided:
     leader, epochs = course.lead.leader, ", ".join(map(str, course.lead.epochs))
-    reason = f"the answers of broker {leader} to producers may be of epoch {epochs} or of another one"
+    reason = f"it is not known in which epoch broker {leader} answered producers: {epochs} or another one"
     return Undecided(reason=reason, missing=would_tell(course.lead.unheard["unplaced"].silence), blocking=False)
 
 
@@ -118,7 +118,7 @@ def _violation(
     own = [c for c in evidence.chronicle.cuts if c.broker == course.lead.leader and c.offset < end]
     cuts = [f"later it truncated its log to offset {c.offset}" for c in own if _afterwards(c, course, rows[0].moment)]
     below = [c.lead.leader for c in later if c.lead.start_offset is not None and c.lead.start_offset < end]
-    left_out = [f"later broker {leader} became leader and lacked some or all of them" for leader in below]
+    left_out = [f"later broker {leader} became leader and lacked at least some of them" for leader in below]
     fate = next(iter((*left_out, *cuts)), "")
     return Violation(
         brokers=(course.lead.leader,),

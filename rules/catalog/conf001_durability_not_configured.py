@@ -9,6 +9,7 @@ from rules.evidence import PartitionEvidence
 from rules.evidence.allowed import Allowed, NotTold, allowed
 from rules.finding import PLACE_OF_NAMES, Bearing, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
+from rules.words import quoted
 
 
 @rule(
@@ -79,12 +80,12 @@ def _violation(found: Sequence[Allowed]) -> Violation:
 
 
 def _words(found: Allowed) -> str:
-    return f"{found.setting.name} was {found.setting.value} for {_whose(found)}. So {found.effect}"
+    return f"{found.setting.name} was {found.setting.value} for {_whose(found)}. With this setting {found.effect}"
 
 
 def _whose(found: Allowed) -> str:
     topic = found.setting.topic
-    return f"broker {found.broker}" if topic is None else f"topic {topic}"
+    return f"broker {found.broker}" if topic is None else f"topic {quoted(topic)}"
 
 
 def _exhibits(found: Allowed) -> Iterator[Exhibit]:

@@ -17,7 +17,7 @@ from rules.words import numbered
     severity=Severity.HIGH,
     needs=(BatchHeader, GroupOffset),
     law="ConsistentRead",
-    message="{groups:+Group} committed offset {end_offset}, but the longest log ends at {start_offset}. No log has "
+    message="{groups:+Group} committed offset {end_offset}, but the highest log end offset is {start_offset}. No log has "
     "{offsets} any more. The next fetch is out of range, and auto.offset.reset decides where consumers read on.",
     implied_by=("LEAD001", "ACK001", "HW001", "LEO001", "TRUNC001"),
     bearing=Bearing(

@@ -22,8 +22,8 @@ SHOWN: Final = 8
     law="GroupCoordination",
     scope="group",
     message="This partition of __consumer_offsets has records of {groups:+group}. With {count} partitions, they"
-    " belong in {homes:+partition}. A group's coordinator leads the partition where its records belong. Unless it"
-    " leads this one too, it does not know these.",
+    " belong in {homes:+partition}. A group's coordinator leads the partition where the group's records belong, and reads"
+    " only partitions that it leads. A coordinator that does not lead this partition too does not know these records.",
 )
 def group_in_foreign_offsets_partition(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A group has records in a partition of the offsets topic not its own.

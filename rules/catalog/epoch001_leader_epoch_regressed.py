@@ -15,8 +15,8 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BatchHeader,),
     law="MonotonicEpoch",
-    message="Broker {broker}'s log falls from leader epoch {higher_epoch} back to {epoch} at offset {start_offset}. "
-    "Within a log leader epochs may only grow.",
+    message="In broker {broker}'s log leader epoch {epoch} begins at offset {start_offset}, behind epoch {higher_epoch}. "
+    "In a sound log leader epochs never fall.",
     implied_by=("SEG006",),
 )
 def leader_epoch_regressed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

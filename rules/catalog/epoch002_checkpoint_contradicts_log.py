@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, EpochEntry
 from rules.evidence import EpochClaim, EpochRun, PartitionEvidence, Replica
-from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.finding import COPY_AGAIN, Bearing, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
 
@@ -16,8 +16,9 @@ from rules.rule import rule
     needs=(BatchHeader, EpochEntry),
     law="CacheAgreesWithLog",
     message="In broker {broker}'s leader-epoch-checkpoint epoch {claimed_epoch} begins at offset {claimed_start}, but "
-    "its log {contradiction}.",
+    "broker {broker}'s log {contradiction}. If broker {broker} leads, it can tell followers a wrong end of an epoch.",
     implied_by=("EPOCH001", "SEG006"),
+    bearing=Bearing(calls_for=f"Keep this broker from leading: it misleads followers. {COPY_AGAIN}"),
 )
 def checkpoint_contradicts_log(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The checkpoint gives an offset to another epoch than its batch carries.
@@ -52,7 +53,7 @@ def checkpoint_contradicts_log(evidence: PartitionEvidence) -> Iterator[Violatio
             early, late = _early(replica, run), _late(replica, run)
             first = max(run.start_offset, replica.log_start_offset)
             if early is not None:
-                said = f"goes on in epoch {run.epoch} up to offset {run.end_offset}"
+                said = f"goes on in epoch {run.epoch} up to offset {run.end_offset - 1}"
                 yield _violation(replica, run, early, max(first, early.start_offset), run.end_offset, said)
             if late is not None:
                 said = f"has records of that epoch from offset {first} on"

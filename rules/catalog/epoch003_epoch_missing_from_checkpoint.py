@@ -21,7 +21,7 @@ from rules.words import numbered
     needs=(BatchHeader, EpochEntry),
     law="CacheAgreesWithLog",
     message="Broker {broker}'s leader-epoch-checkpoint lacks epoch {epoch}, the epoch of {offsets}. {signature:.} "
-    "As leader, broker {broker} may tell followers a wrong end of an epoch.",
+    "If broker {broker} leads, it can tell followers a wrong end of epoch {epoch}. They can then truncate at a wrong offset.",
     implied_by=("SEG006",),
     bearing=Bearing(calls_for=f"Keep this broker from leading: it misleads followers. {COPY_AGAIN}"),
 )
@@ -105,7 +105,7 @@ def _violation(replica: Replica, run: EpochRun, signature: str, doubt: str) -> V
     )
 
 
-_BEGUN_ANEW: Final = "the file begins in the middle of the log; probably someone deleted it, and the broker began a new one"
+_DELETED: Final = "probably someone deleted the file, and the broker began a new one"
 
 
 def _signature(replica: Replica, run: EpochRun, release: KafkaVersion | None, *, anew: bool) -> str:
@@ -117,8 +117,8 @@ def _signature(replica: Replica, run: EpochRun, release: KafkaVersion | None, *,
     if file.state != "entries":
         return f"the file is {file.state}"
     if file.entries and file.entries[0].start_offset > run.start_offset:
-        cause = "as it does when leader epochs are numbered from 0 again"
-        middle = f"the file begins in the middle of the log, {cause}" if anew else _BEGUN_ANEW
+        cause = "that happens when leader epochs go back to lower numbers, as they did here" if anew else _DELETED
+        middle = f"its first entry begins at offset {file.entries[0].start_offset}, inside the log; {cause}"
         zero = "; where only epoch 0 is gone, an unclean restart of 2.2 to 2.6.0 does so too (KAFKA-10432)"
         fits = rebuilt_without_zero(replica) and run.epoch == 0 and _may_be(release, (2, 2), (2, 6, 1))
         return middle + (zero if fits else "")

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from parsers.tables import EpochEntry, Refusal
 from rules.evidence import PartitionEvidence, Replica
-from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.finding import COPY_AGAIN, Bearing, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
 
@@ -17,6 +17,7 @@ from rules.rule import rule
     needs=(EpochEntry, Refusal),
     law="TypeOk",
     message="Broker {broker}'s leader-epoch-checkpoint is malformed: {problem}.",
+    bearing=Bearing(calls_for=f"Do not start this broker with that file: it would either refuse the log dir or drop entries. {COPY_AGAIN}"),
 )
 def checkpoint_malformed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The leader-epoch-checkpoint breaks its grammar or does not rise.

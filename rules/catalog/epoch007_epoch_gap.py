@@ -54,7 +54,7 @@ def epoch_gap(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     for replicas in evidence.incarnations:
         if not all(replica.end_known and replica.epoch_file.state != "unreadable" for replica in replicas):
             yield Undecided(
-                reason="a segment or a leader-epoch-checkpoint could not be read",
+                reason="it is not known whether an epoch is missing: a segment or a leader-epoch-checkpoint could not be read",
                 missing="all files of the replicas",
                 brokers=tuple(replica.broker for replica in replicas),
                 blocking=False,
@@ -75,7 +75,7 @@ def _fate(evidence: PartitionEvidence, missing: tuple[int, ...], held: int) -> s
     ends = {epoch: evidence.epoch_ends[epoch].offset for epoch in missing if epoch in evidence.epoch_ends}
     if not brokers and max(ends.values(), default=0) > held:
         epoch = max(ends, key=lambda each: ends[each])
-        return f". The log of epoch {epoch}'s leader had reached {ends[epoch]}, and no replica in this dump continues it"
+        return f". The leader of epoch {epoch} had log end offset {ends[epoch]}. The last records of that log are not in this dump"
     if not brokers:
         return _if_nobody_wrote(missing, evidence.chronicle.led_by_nobody)
     leads = (f"broker {broker} acknowledged records of epoch {epoch}" for epoch, broker in brokers.items())

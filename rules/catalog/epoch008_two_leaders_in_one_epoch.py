@@ -15,7 +15,7 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BrokerEvent, Fetch, MetadataChange, Description),
     law="NeverTwoLeadersInSameEpoch",
-    message="{leaders:+Broker} led in the same epoch {epoch}. An epoch may have only one leader.",
+    message="{leaders:+Broker} led in the same epoch {epoch}. Kafka allows one leader for each epoch.",
     order="of roles",
 )
 def two_leaders_in_one_epoch(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

@@ -17,8 +17,8 @@ SHOWN = 8
     severity=Severity.MEDIUM,
     needs=(BatchHeader, EpochEntry),
     law="CacheAgreesWithLog",
-    message="In broker {broker}'s leader-epoch-checkpoint epoch {epoch} begins at offset {claimed}, but its log ends "
-    "at {log_end_offset}.{more}",
+    message="In broker {broker}'s leader-epoch-checkpoint epoch {epoch} begins at offset {claimed}, but the broker's log end "
+    "offset is {log_end_offset}.{more}",
     implied_by=("SEG008", "SEG003", "SEG002", "SEG001"),
 )
 def checkpoint_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

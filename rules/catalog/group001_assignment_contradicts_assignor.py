@@ -17,7 +17,7 @@ from rules.rule import rule
     needs=(BatchHeader, GroupState, MetadataChange),
     law="GroupAssignment",
     scope="group",
-    message="Group '{group}' is given its partitions by {assignor}. In generation {generation} {what}: {partitions}.",
+    message="The assignor of group '{group}' is {assignor}. In generation {generation} {what}: {partitions}.",
 )
 def assignment_contradicts_assignor(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Members have other partitions than their assignor gives them.

@@ -17,7 +17,7 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, OffsetCheckpoint),
     law="TypeOk",
-    message="Broker {broker} wrote high watermark {end_offset}, but its log ends at {start_offset}. {meaning:.}{held}",
+    message="Broker {broker} saved high watermark {end_offset}, but its log end offset is {start_offset}. {meaning:.}{held}",
     implied_by=("SEG008", "SEG003", "SEG002", "SEG001", "TRUNC001"),
 )
 def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -62,7 +62,7 @@ def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
             continue
         absent = perhaps_absent(replica, evidence)
         if absent is not None:
-            why = f"its log ends at {replica.log_end_offset}. A producer snapshot is there: the next segment may not be"
+            why = f"its log end offset is {replica.log_end_offset}. A producer snapshot is there: the next segment may not be"
             yield _undecided(replica, claim, f"{why} copied", f"{absent}, if the broker has it")
             continue
         alone = wrong_alone(evidence, replica)
@@ -85,7 +85,7 @@ def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
 
 def _undecided(replica: Replica, claim: OffsetClaim, why: str, missing: str) -> Undecided:
     return Undecided(
-        reason=f"broker {replica.broker} wrote high watermark {claim.offset}, and {why}",
+        reason=f"broker {replica.broker} saved high watermark {claim.offset}, and {why}",
         missing=missing,
         brokers=(replica.broker,),
         start_offset=replica.log_end_offset,
@@ -108,11 +108,11 @@ def _weigh(
     if stopped_in_order(evidence, replica):
         return _since_its_stop(holders, alone=alone)
     if evidence.copied_live:
-        return Severity.LOW, "the end of its log was lost in a crash, or the files were copied while it ran"
+        return Severity.LOW, "either the end of its log was lost in a crash, or its files were copied while it ran"
     if flushed and (evidence.copied or not replica.may_be_live):
         return Severity.HIGH, "the end of its log was lost although it had been flushed"
     if holders or len(evidence.followers_of(replica)) == 0:
-        return Severity.LOW, "the unflushed end of its log was lost in a crash, or the files were copied while it ran"
+        return Severity.LOW, "either the unflushed end of its log was lost in a crash, or its files were copied while it ran"
     return Severity.MEDIUM, "the unflushed end of its log was lost in a crash, and no replica here holds it"
 
 

@@ -81,7 +81,7 @@ def _not_compared(evidence: PartitionEvidence) -> Iterator[Undecided]:
     for missing in dict.fromkeys(c.missing for c in open_ones):
         saved = sorted({c.broker for c in open_ones if c.missing == missing})
         saved_one = f"{numbered('broker', saved)} {'each ' * bool(saved[1:])}saved a high watermark at shutdown"
-        why = f"Nothing here tells how high {'each' if saved[1:] else 'it'} had been before. The saved one may be too low"
+        why = f"It is not known whether {'each' if saved[1:] else 'it'} had been higher before"
         yield Undecided(reason=f"{saved_one} (replication-offset-checkpoint). {why}", missing=missing, blocking=False)
 
 
@@ -105,7 +105,7 @@ def _closed_too_low(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
         if claim is None or claim.offset >= held:
             continue
         if end < held:
-            reason = f"broker {closing.broker}'s log ends at {end}, below the high watermark {held} that it was due to hold"
+            reason = f"broker {closing.broker}'s log end offset is {end}, below high watermark {held}, which it had at least"
             missing = "the log lines of the cut, restart or election after which it ends there"
             yield Undecided(reason=reason, missing=missing, brokers=(closing.broker,), blocking=False)
         else:

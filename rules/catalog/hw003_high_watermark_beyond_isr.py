@@ -15,8 +15,8 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(Fetch, BrokerEvent, MetadataChange, IsrRequest, OffsetCheckpoint),
     law="ValidHighWatermark",
-    message="Broker {leader} {told} high watermark {end_offset} in epoch {epoch}. It can have been at most "
-    "{start_offset}. {because:.}",
+    message="Broker {leader} {told} high watermark {end_offset} in epoch {epoch}. At that time it was "
+    "{start_offset} at most. {because:.}",
 )
 def high_watermark_beyond_isr(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A high watermark was beyond what a replica in sync had reached.

@@ -16,8 +16,8 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(Fetch, BrokerEvent, OffsetCheckpoint),
     law="FollowerHWBound",
-    message="Broker {broker} held high watermark {end_offset} when it {when}. It can have been at most "
-    "{start_offset}. {because:.}",
+    message="Broker {broker} held high watermark {end_offset} when it {when}. At that time it was "
+    "{start_offset} at most. {because:.}",
     implied_by=("HW003",),
 )
 def follower_high_watermark_beyond_leader(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

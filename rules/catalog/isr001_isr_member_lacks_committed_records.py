@@ -20,7 +20,7 @@ OR_A_WORD: Final = ", or the option --copied live, stopped or crashed"
     severity=Severity.CRITICAL,
     needs=(BatchHeader, MetadataChange, IsrRequest, Fetch, BrokerEvent),
     law="LeaderCandidateCompleteness",
-    message="Broker {broker} is in the last ISR ({isr:+broker}), but its log ends at offset {start_offset}. Records "
+    message="Broker {broker} is in the last ISR ({isr:+broker}), but its log end offset is {start_offset}. Records "
     "are committed up to offset {last}. {because:.}",
     implied_by=("LEO001", "SEG003", "SEG002", "SEG001"),
 )
@@ -65,7 +65,7 @@ def isr_member_lacks_committed_records(evidence: PartitionEvidence) -> Iterator[
     if evidence.copied_live and len(at_rest) < len(evidence.current):
         gone = not evidence.copied and certain is not None and _held_by_nobody(evidence, certain)
         yield Undecided(
-            reason="files of brokers that ran are moments apart",
+            reason="it is not known whether the ISR held in the same moment as the logs: brokers ran while they were copied",
             missing=f"a copy of stopped brokers{'' if evidence.copied else OR_A_WORD}",
             blocking=gone,
         )

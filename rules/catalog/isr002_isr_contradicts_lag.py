@@ -101,7 +101,7 @@ def _limit(course: Course, limit: int) -> str:
 
 
 def _why_dropped(dropped: TakenOut) -> tuple[str, Confidence, tuple[Exhibit, ...]]:
-    because = f"it had asked for {dropped.asked.offset}, and the leader's log ended at {dropped.shrinking.end_offset}"
+    because = f"it had asked for {dropped.asked.offset}, and the leader's log end offset was {dropped.shrinking.end_offset}"
     shown = (
         Exhibit(span=dropped.shrinking.span, role="the smaller ISR"),
         Exhibit(span=dropped.asked.span, role="its last fetch"),

@@ -68,7 +68,7 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
                 "epoch": lost.epoch,
                 "because": "they were committed: " * (not likely) + lost.committed.because,
                 "committed_in_epoch": lost.committed.term,
-                "instead": f"with a log that ended at {lost.opening.offset}",
+                "instead": f"with log end offset {lost.opening.offset}",
                 "clock": lost.opening.clock, "time": lost.opening.time,
             },
             exhibits=(
@@ -92,8 +92,8 @@ def _undecided(perhaps: PerhapsBelow) -> Undecided:
     lost, proof = perhaps.lost, perhaps.lost.committed
     who = "its leader" if lost.leader is None else f"broker {lost.leader}"
     return Undecided(
-        reason=f"{who} became leader in epoch {lost.epoch} with a log that ended at {lost.opening.offset}."
-        f" {sentences(proof.because)} These are records {perhaps.records}",
+        reason=f"it is not known whether {who} lacked committed records when it became leader in epoch {lost.epoch} with log end "
+        f"offset {lost.opening.offset}. {sentences(proof.because)} The records from there on are {perhaps.records}",
         missing=perhaps.would_tell,
         brokers=perhaps.brokers,
         start_offset=lost.start_offset,
@@ -141,7 +141,7 @@ def _printed_beyond(evidence: PartitionEvidence) -> Iterator[Undecided]:
     whole = ends and all(replica.end_known for replica in evidence.current)
     if furthest is not None and whole and (furthest.end_offset or 0) > max(ends):
         yield Undecided(
-            reason=f"a tool printed the log end {furthest.end_offset}, beyond every log here, at an unknown time",
+            reason=f"a tool printed log end offset {furthest.end_offset}, beyond every log here. When it did is not known",
             missing="the time at which it was printed: if the disks were copied later, committed records are missing",
             start_offset=max(ends),
             end_offset=furthest.end_offset,

@@ -127,8 +127,8 @@ def _untold(evidence: PartitionEvidence, epochs: Container[int | None]) -> Itera
     for epoch, opened in sorted(lacking.items()):
         if epoch not in epochs and opened.leader is not None:
             yield Undecided(
-                reason=f"broker {opened.leader} led epoch {epoch} without records that were committed, and nothing tells"
-                " who was in sync before",
+                reason=f"it is not known whether broker {opened.leader} was elected from outside the ISR."
+                f" It led epoch {epoch} without committed records",
                 missing="the ISR before the election: the metadata log or the controller's log",
                 brokers=(opened.leader,),
                 blocking=False,

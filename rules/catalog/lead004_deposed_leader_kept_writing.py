@@ -17,7 +17,7 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BrokerEvent, Produce, BatchHeader),
     law="NeverTwoLeadersInSameEpoch",
-    message="Broker {broker} wrote {offsets} as leader of epoch {led} after epoch {epoch} had replaced it. {because:.}",
+    message="Broker {broker} wrote {offsets} as leader of epoch {led} after epoch {epoch} had begun. {because:.}",
     order="of roles",
 )
 def deposed_leader_kept_writing(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -84,7 +84,7 @@ def _written_as_follower(chronicle: Chronicle, untold: Mapping[int, int], depose
     answers = [m for m in said if (m.offset or 0) >= (role.offset or 0)]
     if not answers:
         return None
-    why = f"it answered producers after it had become a follower at log end {role.offset}"
+    why = f"it answered producers after it had become a follower with log end offset {role.offset}"
     offsets = [m.offset for m in answers if m.offset is not None]
     shown = Exhibit(span=answers[0].span, role="its answer")
     return _violation(deposed, min(offsets), max(offsets) + 1, why, "certain", shown)
@@ -114,7 +114,7 @@ def _stands_in_a_log(evidence: PartitionEvidence, deposed: Deposed) -> Violation
         sound = replica.cleaned or replica.holds(start, run.end_offset)
         own = not (_denied(replica, run) or stands_alone(replica, evidence.current))
         if run.end_offset > start and sound and own:
-            why = f"broker {replica.broker} holds them, and its log had ended at {end} when it became a follower"
+            why = f"broker {replica.broker} holds them, and its log end offset was {end} when it became a follower"
             shown = Exhibit(span=run.last, role="a batch of the epoch beyond its end")
             return _violation(deposed, start, run.end_offset, why, "certain", shown)
     return None

@@ -10,7 +10,7 @@ from rules.chronicle.silence import would_tell
 from rules.evidence import PartitionEvidence
 from rules.evidence.shortened import perhaps_shortened, shortened_on_disk
 from rules.evidence.shorter import Shorter, shorter_when_loaded
-from rules.finding import Exhibit, Severity, Undecided, Violation, offsets_told
+from rules.finding import Exhibit, Severity, Undecided, Violation, with_last_offsets
 from rules.rule import rule
 
 
@@ -19,7 +19,7 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(Fetch, BrokerEvent, BatchHeader),
     law="LogMatchingProperty",
-    message="Broker {broker} {held}, so it had all records below that offset. Its log {ends}.",
+    message="Broker {broker} {held}. Its log {ends}.",
 )
 def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A log ended, when loaded or on disk, below an offset it had reached.
@@ -77,16 +77,15 @@ def _violation(found: Shorter) -> Violation:
     closing, likely = found.closing, found.load is not None and not found.sure_of_epoch
     committed = not found.as_leader or found.ends < found.committed_end
     proof, load = found.proof, found.load
-    held, missing = _held(found), " and ".join(offsets_told(*part) for part in found.gone.sure.parts)
-    missing = f"at least {missing}" if found.gone.possible - found.gone.sure else missing
-    ends = f"ended at {found.ends} when it was loaded again, without {missing}"
+    held = f"{_held(found)}, so it had all records up to offset {found.had - 1}"
+    ends = f"end offset was {found.ends} when it was loaded again, without {with_last_offsets(found.lacks)}"
     leader = None if proof is None else proof.witness
     epoch = None if proof is None else proof.term
     more: dict[str, int | str] = {}
     if found.as_leader:
         leader, epoch, more = found.broker, None if load is None else load.term, {"committed_end": found.committed_end}
     if closing is not None:
-        ends = f"ends at {found.ends} on its disk, without {missing}, although the broker shut down cleanly"
+        ends = f"end offset is {found.ends} on its disk, although the broker shut down cleanly. It lacks {with_last_offsets(found.lacks)}"
         more = {"subject": "on disk"}
         leader, epoch = closing.leader, closing.epoch
     return Violation(
@@ -103,7 +102,7 @@ def _violation(found: Shorter) -> Violation:
 def _held(found: Shorter) -> str:
     """What it had, and how that shows."""
     if found.closing is not None and found.closing.log_end.low is not None:
-        return f"had reached offset {found.had} ({found.closing.log_end.low.because})"
+        return f"had reached log end offset {found.had} ({found.closing.log_end.low.because})"
     if found.as_leader and found.proof is not None:
         return found.word
     return f"fetched from offset {found.had}"
@@ -121,23 +120,23 @@ def _exhibits(found: Shorter) -> tuple[Exhibit, ...]:
 def _undecided(found: Shorter) -> Undecided:
     """What may have cut the log lawfully, or whether its disk was emptied."""
     who = f"broker {found.broker}"
-    held = f"led up to offset {found.had}" if found.as_leader else f"fetched from offset {found.had}"
+    held = f"led with log end offset {found.had}" if found.as_leader else f"fetched from offset {found.had}"
     if found.silence is None:
         emptied = f"{who}'s line that it created the log, or the ids of"
         reason, missing = f"{who} {held}, and its log was empty when it was loaded again", f"{emptied} {_IDS}"
         return Undecided(reason=reason, missing=missing, brokers=(found.broker,))
     missing = would_tell(found.silence)
     if found.closing is None:
-        reason = f"{who} {held} and its log ended at {found.ends} when loaded"
+        reason = f"{who} {held} and its log end offset was {found.ends} when loaded"
         return Undecided(reason=reason, missing=missing, blocking=False)
-    reason = f"{who}'s log reached {found.had} when it followed in epoch {found.closing.epoch}, and ends at {found.ends}"
+    reason = f"{who}'s log end offset was {found.had} when it followed in epoch {found.closing.epoch}, and is {found.ends} now"
     return Undecided(reason=reason, missing=missing, brokers=(found.broker,), blocking=False)
 
 
 def _unmarked(found: Shorter) -> Undecided:
     """The disk may have been copied before the stop."""
     return Undecided(
-        reason=f"broker {found.broker}'s log had reached {found.had} when it stopped, as its server.log tells, and ends at"
+        reason=f"broker {found.broker}'s log end offset was {found.had} when it stopped, as its server.log tells, and is"
         f" {found.ends} here; no .kafka_cleanshutdown tells that the disk was copied after the stop",
         missing=f"the option --copied stopped, or broker {found.broker}'s .kafka_cleanshutdown",
         brokers=(found.broker,),

@@ -18,8 +18,8 @@ ROLES = ("leader-starts", "follower-starts", "log-loaded")
     severity=Severity.MEDIUM,
     needs=(BrokerEvent, Fetch),
     law="liveness of replication",
-    message="Broker {broker} marked the partition as failed and never fetched it again. Its log ends at "
-    "{start_offset}, while broker {leader}'s goes on to {end_offset}.",
+    message="Broker {broker} marked the partition as failed and never fetched it again. Its log end offset "
+    "is {start_offset}, broker {leader}'s is {end_offset}.",
 )
 def replica_stopped_fetching(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A replica stopped fetching after a failure, and its log fell behind.

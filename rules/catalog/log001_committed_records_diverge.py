@@ -51,7 +51,7 @@ def committed_records_diverge(evidence: PartitionEvidence) -> Iterator[Violation
     if not evidence.pairs and len(evidence.current) == 1 and not _is_the_only_one(evidence):
         alone = evidence.brokers_in_dump == 1
         yield Undecided(
-            reason="only one replica is here, so there is none to compare it with", missing="the log of another replica", blocking=alone,
+            reason="it is not known whether replicas differ: only one is in this dump", missing="the log of another replica", blocking=alone,
             brokers=tuple(replica.broker for replica in evidence.current),
         )  # fmt: skip
     yield from _open_points(evidence)

@@ -49,8 +49,8 @@ def tail_diverges(evidence: PartitionEvidence) -> Iterator[Violation | Undecided
             continue
         if evidence.epochs_used_twice:
             yield Undecided(
-                reason=f"brokers {difference.left.broker} and {difference.right.broker} hold different records, which a"
-                " high watermark on disk does not reach. What logs tell of what was committed has no order",
+                reason=f"brokers {difference.left.broker} and {difference.right.broker} hold different records"
+                " beyond the high watermarks on their disks. Whether these were committed is not known",
                 missing="the high watermarks that both brokers wrote last, each beside its log of that time",
                 brokers=(difference.left.broker, difference.right.broker),
                 start_offset=start,

@@ -17,7 +17,7 @@ from rules.words import any_of, it_or_them, numbered
     severity=Severity.HIGH,
     needs=(BatchHeader, RecordRow, OffsetCheckpoint),
     law="StateMachineSafety",
-    message="{says:.} {judgement:.} If {leads} leads, {then}.",
+    message="{says:.} {judgement:.} Whenever {leads} leads, {then}.",
     implied_by=("LOG001",),
     bearing=Bearing(
         calls_for=f"Keep this broker from leading. {COPY_AGAIN}",

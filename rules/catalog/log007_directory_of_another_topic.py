@@ -8,7 +8,7 @@ from parsers.tables import MetadataChange, SourceRow
 from rules.evidence import Belied, Exchanged, PartitionEvidence
 from rules.finding import Exhibit, Severity, Undecided, Violation, capital
 from rules.rule import rule
-from rules.words import numbered
+from rules.words import numbered, quoted
 
 
 @rule(
@@ -16,7 +16,7 @@ from rules.words import numbered
     severity=Severity.MEDIUM,
     needs=(SourceRow, MetadataChange),
     law="ConsistentTopicId",
-    message="Broker {broker}'s folder of this partition {holds}. It was compared with no other.",
+    message="Broker {broker}'s folder of this partition {holds}. The folder was compared with no other.",
 )
 def directory_of_another_topic(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A folder of this partition is another topic's, or another partition's.
@@ -71,11 +71,11 @@ def directory_of_another_topic(evidence: PartitionEvidence) -> Iterator[Violatio
                     facts={
                         "broker": broker,
                         "topic_id": other.topic_id,
-                        "holds": f"bears topic id {other.topic_id}, which is topic {other.of_topic}'s. Its broker will not"
-                        " use it as a replica of this partition"
+                        "holds": f"bears topic id {other.topic_id}, which is that of topic {quoted(other.of_topic or '')}. The broker will not"
+                        " use that folder as a replica of this partition"
                         if proved
-                        else f"bears topic id {other.topic_id}, which no log gives to this topic. Its broker will not use"
-                        " it as a replica of this partition",
+                        else f"bears topic id {other.topic_id}, which no log gives to this topic. The broker will not use"
+                        " that folder as a replica of this partition",
                     },
                 )
 

@@ -89,7 +89,7 @@ def _question(asked: Sequence[HeldByNone], brokers: tuple[int, ...]) -> Undecide
     first, more = asked[0], len(asked) - 1
     also = f" and {more} more {'stretches' if more > 1 else 'stretch'}" if more else ""
     return Undecided(
-        reason=f"no replica here has readable records at offsets [{first.start_offset}, {first.end_offset}){also}. "
+        reason=f"it is not known whether records at offsets [{first.start_offset}, {first.end_offset}){also} are lost. No replica here has readable ones. "
         f"{capital(first.because)}. {capital(first.doubt)}",
         missing=first.missing,
         brokers=brokers,

@@ -20,7 +20,7 @@ NAMED: Final = 4
     severity=Severity.HIGH,
     needs=(BatchHeader, Refusal, OffsetCheckpoint),
     law="TypeOk",
-    message="Broker {broker}'s log ends in {bytes:byte} that are no batch, at offset {start_offset}. {meaning:.}",
+    message="The last {bytes:byte} of broker {broker}'s log, from offset {start_offset} on, are no batch. {meaning:.}",
 )
 def tail_torn(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The log ends in bytes that are no batch.

@@ -15,7 +15,8 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BatchHeader,),
     law="TypeOk",
-    message="Broker {broker}'s log goes back from offset {end_offset} to {start_offset}. It holds those offsets twice.",
+    message="Broker {broker}'s log goes back from offset {end_offset} to {start_offset}. "
+    "It holds offsets from {start_offset} on twice.",
     implied_by=("SEG006",),
 )
 def offsets_overlap_or_regress(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

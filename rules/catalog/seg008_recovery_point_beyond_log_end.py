@@ -16,8 +16,8 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, OffsetCheckpoint),
     law="TypeOk",
-    message="Broker {broker} had flushed its log up to offset {end_offset}, but it ends at {start_offset}. Brokers "
-    "with a longer log: {longer}.",
+    message="Broker {broker}'s recovery point is {end_offset}: its log was flushed up to there. But its log end offset is {start_offset}. Brokers "
+    "with a higher log end offset: {longer}.",
     implied_by=("SEG001", "SEG002", "SEG003"),
 )
 def recovery_point_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -58,7 +58,7 @@ def recovery_point_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
             yield _undecided(replica, point, "no log here reaches it", "the option --copied live, stopped or crashed")
             continue
         if absent is not None:
-            why = f"it ends at {replica.log_end_offset}. A producer snapshot is there: the next segment may not be copied"
+            why = f"its log end offset is {replica.log_end_offset}. A producer snapshot is there: the next segment may not be copied"
             yield _undecided(replica, point, why, f"{absent}, if the broker has it")
             continue
         yield Violation(

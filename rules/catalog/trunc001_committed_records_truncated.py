@@ -102,9 +102,10 @@ def _open(cut: Cut, end: int, reason: str, missing: str, *, blocking: bool = Fal
 
 def _once_longer(replica: Replica, snapshot: OffsetClaim, copied: str) -> Undecided:
     return Undecided(
-        reason=f"broker {replica.broker} wrote down its producers when its log ended at {snapshot.offset}, and now it ends"
-        f" at {replica.log_end_offset}: a cut, a crash{'' if copied in CRASHED else ', or files of two moments'}",
-        missing="its server.log up to the copy" + ("" if copied else ", or the option --copied"),
+        reason=f"it is not known why broker {replica.broker}'s log is shorter than it was. Its producer snapshot is of log end "
+        f"offset {snapshot.offset}, and its log end offset is {replica.log_end_offset} now. Either it truncated its log, or "
+        f"it crashed{'' if copied in CRASHED else ', or its files were copied at two times'}",
+        missing=f"broker {replica.broker}'s server.log up to the copy" + ("" if copied else ", or the option --copied"),
         brokers=(replica.broker,),
         start_offset=replica.log_end_offset,
         end_offset=snapshot.offset,

@@ -19,8 +19,8 @@ from rules.rule import rule
     law="TruncationJustified",
     message="Broker {follower} kept its records{written} at {offsets} when it followed broker {leader}, which does not "
     "hold them. It had asked broker {leader} where epoch {asked_epoch} ends. Broker {leader} has no epoch {asked_epoch}. "
-    "It answered {answered_offset}, where {named}, but its answer names no epoch. Newer releases name it. Then "
-    "broker {follower} would have truncated its log to {start_offset}.",
+    "It answered {answered_offset}, where {named}. The answer named no epoch, so broker {follower} took it for the end of "
+    "epoch {asked_epoch}. With releases that name the epoch, broker {follower} would have truncated its log to {start_offset}.",
     implied_by=("BUG001",),
 )
 def truncated_to_wrong_offset(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

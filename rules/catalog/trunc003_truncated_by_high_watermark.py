@@ -115,9 +115,9 @@ def _gone(evidence: PartitionEvidence, broker: int, start: int) -> str:
 def _instead(brokers: tuple[int, int], answered: str, *, cut: bool) -> str:
     """What leader epochs would have made of these records, and by which answer, where one would have been asked for."""
     (follower, leader), done = brokers, "kept" if cut else "removed"
-    asked = f"; broker {leader} would have answered that {answered}" if answered else ""
+    asked = f" where an epoch ends; broker {leader} would have answered that {answered}" if answered else ""
     how = "ask the leader" if answered else "truncate by leader epoch"
-    return f"newer releases {how}{asked}; then broker {follower} would have {done} these records"
+    return f"newer releases, with leader epochs in the records, {how}{asked}; then broker {follower} would have {done} these records"
 
 
 def _written(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

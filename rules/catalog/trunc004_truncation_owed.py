@@ -83,7 +83,7 @@ def _by_watermark(ignorant: Replica, follower: Replica, leader: Replica) -> Unde
         missing = f"{whose}'s leader-epoch-checkpoint"
     mark, end = follower.high_watermark, follower.log_end_offset
     who, whole = f"broker {follower.broker}", mark is not None and mark.offset >= end
-    where = "" if mark is None else f" {mark.offset}. That is its log end, so it will cut nothing" if whole else f" {mark.offset}"
+    where = "" if mark is None else f" {mark.offset}. That is its log end offset, so it will keep all its records, also any that the leader does not have" if whole else f" {mark.offset}"
     asked = f"it is not known whether {who} will truncate its log at the right offset when it follows broker {leader.broker}"
     reason = f"{asked}. {capital(cause)}. So {who} will truncate to its high watermark{where}"
     return Undecided(reason=reason, missing=missing, brokers=(follower.broker,), blocking=False)

@@ -117,7 +117,7 @@ def _violation(
 
 def _weigh(cut: Cut | None, claim: EpochClaim | None, peer: Replica | None) -> tuple[str, Confidence]:
     if cut is not None:
-        return f"its log tells of the cut to {cut.offset}", "certain"
+        return f"its server.log tells of the cut to {cut.offset}", "certain"
     words = (
         ""
         if claim is None

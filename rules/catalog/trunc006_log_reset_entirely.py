@@ -15,7 +15,7 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BrokerEvent,),
     law="TruncationJustified",
-    message="Broker {broker} dropped its whole log, which ended at {end_offset}, and began again at offset {start_offset}.",
+    message="Broker {broker} dropped its whole log, with log end offset {end_offset}, and began again at offset {start_offset}.",
     implied_by=("LEAD001", "LEAD002"),
 )
 def log_reset_entirely(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

@@ -27,7 +27,7 @@ _ASKED_FOR: Final[Mapping[Why, tuple[Log, str, str]]] = {
     "a hole": ("requests", "whole", "some of its lines cannot be read here"),
     "a pause": ("requests in full", "of the time when it led", "it has pauses here"),
     "ends": ("requests in full", "of the time when it led", "it ends before that here"),
-    "ends early": ("requests", "whole, up to its very end", "its last answers are not here"),
+    "ends early": ("requests", "up to its very end (nothing cut off)", "its last answers are not here"),
     "silent": ("requests in full", "of the time when it led", "no line here is of it"),
     "unplaced": ("roles", "", ""),
     "a session": ("requests", "whole", "fetch sessions began before it does here"),

@@ -27,7 +27,7 @@ class Silence(Struct, frozen=True, kw_only=True):
     """Null where nobody tells who it was."""
     log: Log
     window: str = ""
-    """Which part of it, in words: the whole, up to its very end, of a time; none where the epoch below says all."""
+    """Which part of it, in words: up to its very end, of a time; none where the epoch below says all."""
     since_epoch: int | None = None
     """From which leader epoch on it is asked for; null where the window says all."""
     perhaps: str = ""

@@ -69,7 +69,7 @@ def _elected_uncleanly(evidence: PartitionEvidence) -> Iterator[Allowed | NotTol
             event = _Event(
                 broker=change.leader,
                 at=change.moment,
-                effect=f"broker {change.leader} could be elected for epoch {change.epoch} from outside the ISR",
+                effect=f"broker {change.leader} was elected for epoch {change.epoch} from outside the ISR",
                 names=(UNCLEAN,),
                 lets=lambda value: value == "true",
                 reason="an unclean election took place",
@@ -87,7 +87,7 @@ def _committed_alone(evidence: PartitionEvidence) -> Iterator[Allowed | NotTold]
             event = _Event(
                 broker=leader,
                 at=alone,
-                effect=f"broker {leader} could acknowledge records from offset {alone.offset} on while alone in sync",
+                effect=f"broker {leader} acknowledged records from offset {alone.offset} on while it alone was in sync",
                 names=(MIN_IN_SYNC,),
                 lets=lambda value: value == "1",
                 reason="records were committed on one copy alone and lost",

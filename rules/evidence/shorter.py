@@ -20,6 +20,7 @@ from rules.history.statements import Fetched, LogCut, LogEvent, RoleTaken
 from rules.replay.closing import SAVED, Closing, Unclosed
 from rules.replay.leads.own_words import CUTS
 from rules.replicas.replica import Replica
+from rules.words import listed
 
 DECIDED: Final = ("cut-by-high-watermark", "cut-by-epoch-answer")
 
@@ -51,6 +52,14 @@ class Shorter(Struct, frozen=True, kw_only=True):
     def word(self) -> str:
         """What it told as the leader, as its broker's doing."""
         return "" if self.proof is None else in_words(self.proof, self.had)
+
+    @property
+    def lacks(self) -> str:
+        """What its log lacks, and why not all of it counts."""
+        each = (self.gone.sure, self.gone.possible)
+        sure, possible = (listed([f"offsets [{start}, {end})" for start, end in gone.parts]) for gone in each)
+        doubt = f". Only {sure} are counted: a truncation that no log here tells of may have removed the rest"
+        return possible if sure == possible else possible + doubt
 
 
 def shorter_when_loaded(evidence: PartitionEvidence) -> Iterator[Shorter]:

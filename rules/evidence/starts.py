@@ -115,8 +115,9 @@ def why_without_entry(replica: Replica, run: EpochRun, evidence: PartitionEviden
     """What else explains that the epoch file gives batches no epoch; empty where the file has lost it for sure."""
     starts_move = any(other.log_start_offset > 0 for other in evidence.current)
     if file_may_be_of_another_moment(replica, run, starts_move=starts_move):
-        return "the file may be of another moment than the log"
+        return "perhaps the file was copied at another time than the log"
     if lies_before_the_file(replica, run) and once_started_there(replica, evidence):
         begins = replica.epoch_file.entries[0].start_offset
-        return f"the file begins at {begins}; the log may have begun there before a crash brought older records back"
+        began = "perhaps the log began there too, before a crash brought older records back"
+        return f"its first entry begins at offset {begins}; {began}"
     return ""

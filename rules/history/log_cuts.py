@@ -48,8 +48,8 @@ class Cut:
     @property
     def older(self) -> str:
         """What is open of committed records that may be of an earlier life."""
-        watermark = f"broker {self.broker} cut its log to {self.offset}, below its high watermark {self.high_watermark}"
-        return f"{watermark}. The topic was made anew before, and nothing tells that this log was"
+        cut = f"broker {self.broker} truncated its log to {self.offset}, below its high watermark {self.high_watermark}"
+        return f"{cut}. The topic was created again before that. Whether the log is of the new topic is not known"
 
     @property
     def of_this_life(self) -> int:
@@ -103,7 +103,7 @@ def cuts(moments: Sequence[Moment], not_made: AbstractSet[int] = frozenset()) ->
             known.pop(moment.clock, None)
 
 
-WHEN_MADE: Final = "a record of when the topic was deleted and made anew"
+WHEN_MADE: Final = "a record of when the topic was deleted and created again"
 """What would tell whether a log was made since."""
 BY_HIGH_WATERMARK: Final = ("cut-by-high-watermark", "epoch-answer-unknown")
 """What a fetcher writes when its high watermark decides where the log is cut."""

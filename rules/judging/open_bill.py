@@ -44,8 +44,8 @@ def unproved(losses: Sequence[Loss]) -> Iterator[RuleCoverage]:
     """What may have been left out, where too little is told for any rule to say so."""
     for loss in losses:
         what = f"[{loss.start_offset}, {loss.end_offset}) of {loss.epochs}"
-        when = "" if loss.next_epoch is None else f" when epoch {loss.next_epoch} began"
-        reason = f"records {what} may have been left out{when}"
+        who = "a later epoch" if loss.next_epoch is None else f"epoch {loss.next_epoch}"
+        reason = f"it is not known whether {who} began without records {what}"
         brokers = sorted({broker for broker in (loss.leader, loss.next_leader) if broker is not None})
         missing = roles_of(brokers) or "a log that tells who led these epochs"
         yield RuleCoverage(rule="the bill", reason=reason, missing=missing)

@@ -17,13 +17,20 @@ BY_EPOCH: Final = frozenset((BrokerEvent, EpochRequest, Fetch, IsrRequest, Produ
 """Statements that are put in order by leader epoch."""
 REASON: Final = "leader epochs went back to lower numbers while the logs went on. So one number may mean two epochs"
 SET_BACK: Final = "So which of its log lines came later is not known"
-CONTRADICTED: Final = "the times told by {} contradict each other. So what came later is not known"
+CONTRADICTED: Final = "the times told by {} contradict each other. So which event came later is not known"
 DISAGREE: Final = (
-    "logs of {} tell one role at two times, which cannot both be true unless lines of them are missing here."
-    " Which line came later is not known"
+    "the logs of {} tell the same role at two times. Both are true only if log lines are missing here."
+    " Which of the two came later is not known"
 )
 """A role that is not told looks like one that was never taken."""
-_SET_BACK_BY: Final = "a record of whether ZooKeeper, a metadata log or a clock was set back"
+_SET_BACK_BY: Final = (
+    "the operators' own record of whether ZooKeeper, a metadata log or a clock was set back, and when."
+    " No file of a broker tells that"
+)
+_LINES_OF: Final = (
+    "the lines that {}'s logs lack. If none are missing, only the operators can tell what was set back: ZooKeeper, a"
+    " metadata log or a clock"
+)
 
 
 def without_order(
@@ -40,14 +47,14 @@ def without_order(
 
 def not_told(evidence: PartitionEvidence) -> str:
     """Why there is more than findings to miss."""
-    return f"no bill, no advice and no table of protocols can be made. {capital(_reason(evidence))}"
+    return f"no list of losses, no advice and no table of protocols can be made. {capital(_reason(evidence))}"
 
 
 def would_order(evidence: PartitionEvidence) -> str:
     """What would tell which of two came later."""
     clock = _disturbed(evidence)
     holed = clock is not None and not evidence.falls.get(clock)
-    return f"lines that {clock}'s logs lack, or {_SET_BACK_BY}" if holed else f"{_SET_BACK_BY}, and when"
+    return _LINES_OF.format(clock) if holed else _SET_BACK_BY
 
 
 def _disturbed(evidence: PartitionEvidence) -> str | None:

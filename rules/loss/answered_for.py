@@ -142,12 +142,12 @@ def _perhaps_answered(evidence: PartitionEvidence, *, by_one: bool) -> Iterator[
                 continue
             missing = own is not None and (holed or own.requests_missing(part[0]))
             end_unseen = own is not None and own.end_unseen
-            asked = Silence(broker=leader, log="requests", window="whole, up to its very end")
+            asked = Silence(broker=leader, log="requests", window="up to its very end (nothing cut off)")
             yield Unsettled(
                 broker=leader,
                 words=f"no later leader's log had records [{part[0]}, {part[1]}) of epoch {stretch.epoch}."
                 f" {_may_have_acknowledged(leader, part, by_one=by_one, missing=missing, end_unseen=end_unseen)}",
-                missing=would_tell(asked, "the logs of its producers"),
+                missing=would_tell(asked, "the logs of the producers"),
                 start_offset=part[0],
                 end_offset=part[1],
                 epoch=stretch.epoch,
@@ -163,11 +163,11 @@ def _may_have_acknowledged(
     who, them = "its leader" if leader is None else f"broker {leader}", it_or_them(part[1] - part[0])
     known = f"It is not known whether {who} acknowledged {them}"
     if by_one:
-        return f"{known}. Some of its producers did not wait for all replicas, so it may have"
+        return f"{known}. Some producers used acks=1 or acks=0, so it is possible"
     if missing:
-        return f"{known}: its request log is not here, or not all of it. If a producer used acks=1, it did"
+        return f"{known}: not all of its request log is here. If a producer used acks=1, it did"
     ends = " Its request log here ends before it stopped." if end_unseen else ""
-    return f"{known}. It may have, if a producer used acks=1. No such producer is seen here.{ends}"
+    return f"{known}. Producers with acks=1 are answered at once. No such producer is seen here.{ends}"
 
 
 def _untold_parts(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[tuple[int, int]]:

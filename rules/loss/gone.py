@@ -27,10 +27,10 @@ NAMED: Final = 2
 """Acknowledged offsets that are named one by one."""
 _LATE: Final[Mapping[Lateness, str]] = {
     "": "",
-    "perhaps": ". Broker {leader} may have answered late: when another broker led already, and the producer no"
-    " longer waited. Then the producer was promised nothing",
-    "likely": ". By the clocks another broker led already when broker {leader} answered. The producer may have sent"
-    " them again",
+    "perhaps": ". It is not known whether another broker led already when broker {leader} answered. If one did, the"
+    " producer no longer waited and was promised nothing",
+    "likely": ". By the clocks another broker led already when broker {leader} answered. Perhaps the producer sent"
+    " these records again",
 }
 
 
@@ -265,7 +265,8 @@ def _instead(evidence: PartitionEvidence, following: RoleTaken, first: int, them
         held = None if leading is None else epoch_held(leading, first)
         return f"a record of epoch {held} is at offset {first} now"
     who = "its leader" if following.broker is None else f"broker {following.broker}"
-    ended = f"with a log that ended at {following.offset}, and so without {them}"
+    last = f" (last offset {(following.offset or 0) - 1})" if 0 < (following.offset or 0) < first else ""
+    ended = f"with log end offset {following.offset}{last}, and so without {them}"
     return f"{who} then became leader in epoch {following.epoch} {ended}"
 
 

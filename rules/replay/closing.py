@@ -139,14 +139,14 @@ class _LastRoles:
             return "server.log up to the shutdown"
         end = self.ends.get(broker)
         if end is None or clock not in self.telling:
-            which = "It tells which broker led last. That broker's request log shows how high the high watermark was"
-            return f"state-change.log up to the shutdown. {which}"
+            which = "to learn which broker led last. Add the request log of that leader too, to learn how high it was"
+            return f"state-change.log up to the shutdown, {which}"
         if sum(other.broker == broker for other in self.replicas) > 1:
             return "one directory of the partition a broker, not two"
         began = next((s.since for s in reversed(states) if s.value == STOPPING), stopped) or 0
         newer = (epoch for epoch in self._newer(end) if epoch > self.last_roles[broker])
         if replica.last_known_epoch > end.epoch or any(self._heard(broker, epoch, began) for epoch in newer):
-            return "brokers' logs to their end, which may tell of later epochs"
+            return "the brokers' server.log and state-change.log to their end. They can tell of later epochs"
         return None
 
     def high_watermark(self, broker: int, end: RoleEnd, low: Bound | None, stopped: int) -> ExpectedHighWatermark:

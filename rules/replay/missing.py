@@ -18,6 +18,9 @@ _LEFT_OPEN: Final[Mapping[Why, str]] = {
     "a hole": "how far followers had asked: the high watermark's upper bound",
     "ends early": "what was written, acknowledged and fetched last",
 }
+_OPENING: Final = "where the epoch opened and what its leader's log end was"
+_COUNTED: Final = "who had to be counted: the high watermark's upper bound"
+_FETCHED: Final = "How far in-sync replicas had fetched is not fully known"
 NAMED: Final = 5
 """Epochs that are named one by one."""
 
@@ -33,26 +36,32 @@ class Missing(Struct, frozen=True, kw_only=True):
     leader: int | None = None
     """Who led the epochs; null where they are of several."""
 
+    @property
+    def unknown(self) -> str:
+        """What nobody can say of high watermarks without it, in a sentence for people."""
+        if self.leaves_open == _OPENING:
+            return f"Whether broker {self.leader} led then, and from which offset on, is not known"
+        return "Which replicas were in sync is not known" if self.leaves_open == _COUNTED else _FETCHED
+
 
 _WRONG: Final = {
-    "above": ("too high", "A high watermark must not be higher than what every in-sync replica has fetched"),
-    "below": ("too low", "A high watermark must rise to what every in-sync replica has fetched"),
+    "above": ("too high", "A high watermark is too high if an in-sync replica had not fetched up to it"),
+    "below": ("too low", "A high watermark is too low if every in-sync replica had fetched beyond it"),
 }
 """How a high watermark may be wrong, and the law that says so."""
 
 
 def unbounded(lacking: Iterable[Missing], side: str, *, created_again: bool) -> Iterator[tuple[str, str]]:
     """What cannot be said of high watermarks, and the evidence that would say it: each broker's epochs together."""
-    found: dict[tuple[int | None, str], set[int]] = {}
+    found: dict[tuple[int | None, str, str], set[int]] = {}
     for each in lacking:
-        found.setdefault((each.leader, each.kind), set()).update(each.epochs)
+        found.setdefault((each.leader, each.kind, each.unknown), set()).update(each.epochs)
     by_id = ". Its lines must show the topic id, since the topic was created again"
-    for (leader, kind), epochs in found.items():
+    for (leader, kind, unknown), epochs in found.items():
         whose = "a leader" if leader is None else f"broker {leader}"
         marks = f"{whose}'s high watermarks in {_named(sorted(epochs))}"
         wrong, law = _WRONG[side]
-        known = "Which these were, or how far they had fetched, is not fully known"
-        reason = f"it is not known whether {marks} were {wrong}. {law}. {known}"
+        reason = f"it is not known whether {marks} were {wrong}. {law}. {unknown}"
         yield reason, f"{kind}{by_id if created_again else ''}"
 
 
@@ -80,8 +89,7 @@ def missing(lead: ServedLead, isr: IsrHistory, rows: Sequence[LeaderRow]) -> Ite
     if not isr.statements:
         logs = "(metadata log or state-change.log)"
         evidence = f"the ISR at the beginning of epoch {lead.epochs[0]} {logs}"
-        leaves_open = "who had to be counted: the high watermark's upper bound"
-        yield _lacking(lead, f"the ISR with which broker {lead.leader} began to lead {logs}", evidence, leaves_open)
+        yield _lacking(lead, f"the ISR with which broker {lead.leader} began to lead {logs}", evidence, _COUNTED)
 
 
 def _lacking(lead: ServedLead, kind: str, evidence: str, leaves_open: str) -> Missing:
@@ -90,14 +98,14 @@ def _lacking(lead: ServedLead, kind: str, evidence: str, leaves_open: str) -> Mi
 
 def _no_opening(lead: ServedLead) -> Missing:
     """A log that is there and tells of other roles alone is not the same as no log."""
-    leaves_open, first = "where the epoch opened and what its leader's log end was", lead.epochs[0]
+    first = lead.epochs[0]
     if not lead.roles_told:
         asked = Silence(broker=lead.leader, log="roles")
-        return _lacking(lead, asked.words, replace(asked, window=f"of epoch {first}").words, leaves_open)
+        return _lacking(lead, asked.words, replace(asked, window=f"of epoch {first}").words, _OPENING)
     kind = f"{Silence(broker=lead.leader, log='roles').words} with the line 'starts at leader epoch'"
     why = ". Its log here has no such line of that time"
     why += "" if lead.answers else ". If its whole log has none, it most likely never led then"
-    return _lacking(lead, f"{kind}{why}", f"{kind} of epoch {first}{why}", leaves_open)
+    return _lacking(lead, f"{kind}{why}", f"{kind} of epoch {first}{why}", _OPENING)
 
 
 def _no_fetch(lead: ServedLead) -> Missing:
@@ -106,5 +114,5 @@ def _no_fetch(lead: ServedLead) -> Missing:
     gap = next((lead.unheard[why] for why in OF_ANOTHER_TIME if why in lead.unheard), None)
     if gap is not None:
         return _lacking(lead, gap.silence.words, replace(gap.silence, window=when).words, leaves_open)
-    kind, why = f"fetches from broker {lead.leader}", ", of which its request log here tells nothing"
+    kind, why = f"request log lines of fetches from broker {lead.leader}", ". Its request log here has none"
     return _lacking(lead, f"{kind}{why}", f"{kind} {when}{why}", leaves_open)

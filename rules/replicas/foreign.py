@@ -14,6 +14,7 @@ from rules.replicas.partition_counts import PartitionCount, PartitionCounts
 from rules.replicas.replica import Replica
 from rules.replicas.topic_ids import ANOTHER, Bearer, OtherId, other_ids
 from rules.replicas.unread_copies import UnreadCopy
+from rules.words import quoted
 
 
 class Foreign(Struct, frozen=True, kw_only=True):
@@ -68,7 +69,7 @@ class Foreign(Struct, frozen=True, kw_only=True):
         other = next((own for own in self.ids if own.topic_id == replica.topic_id), None)
         if other is None or other.of_topic is None:
             return f"bears topic id {replica.topic_id}, which is not this topic's"
-        return f"bears topic id {other.topic_id}, which is topic {other.of_topic}'s"
+        return f"bears topic id {other.topic_id}, which is that of topic {quoted(other.of_topic)}"
 
 
 def _of_another_log(each: Exchanged) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from rules.evidence import Moment, PartitionEvidence, Replica, gives_role
-from rules.finding import Exhibit, Severity
+from rules.finding import Exhibit, Severity, offsets_told
 from rules.signatures.signature import Hit, Signature
 
 
@@ -16,8 +16,8 @@ def _by_high_watermark(evidence: PartitionEvidence) -> Iterator[Hit]:
             yield Hit(
                 broker=cut.broker,
                 at=cut.moment,
-                says=f"broker {cut.broker} truncated its log from {cut.log_end_offset} to {cut.offset}; it did not"
-                " ask for leader epochs",
+                says=f"broker {cut.broker} truncated its log from {cut.log_end_offset} to {cut.offset}, and did not ask"
+                f" for leader epochs; it removed {offsets_told(cut.offset, cut.log_end_offset)}",
                 exhibits=(Exhibit(span=cut.moment.span, role="the cut"),),
                 start_offset=cut.offset,
                 end_offset=cut.log_end_offset,
@@ -137,7 +137,7 @@ def _cut_unwarned(evidence: PartitionEvidence) -> Iterator[Hit]:
                 broker=cut.broker,
                 at=cut.moment,
                 says=f"broker {cut.broker} cut its log to {cut.offset}, below its high watermark {cut.high_watermark},"
-                " and its log does not warn of it",
+                " and its server.log does not warn of it",
                 exhibits=(Exhibit(span=cut.moment.span, role="the cut"),),
                 start_offset=cut.offset,
                 end_offset=cut.high_watermark,
@@ -148,7 +148,7 @@ CUTTING: Final = (
     Signature(
         defect="KAFKA-1211",
         title="a follower truncates to its high watermark",
-        costs="committed records above that high watermark are removed; they are lost if this replica leads next",
+        costs="removed records that were committed are lost if this broker leads before it has fetched them again",
         releases=(),
         spoken_below="0.11.0-IV2",
         severity=Severity.HIGH,
@@ -165,7 +165,7 @@ CUTTING: Final = (
     Signature(
         defect="KAFKA-6361",
         title="a leader that lacks the epoch it is asked for answers with another epoch's end",
-        costs="since then the two logs may hold different records at the same offsets; Kafka does not repair that",
+        costs="where the two logs differ since then, Kafka does not repair it",
         releases=(((0, 11), (2, 0)),),
         besides="Leader and follower both need it, and both need inter.broker.protocol.version 2.0 or later.",
         severity=Severity.HIGH,
@@ -231,7 +231,7 @@ CUTTING: Final = (
     Signature(
         defect="KAFKA-19474",
         title="no warning of a cut below the high watermark",
-        costs="an alarm on that line stays silent when committed records are cut",
+        costs="so an alarm on that warning did not fire",
         releases=(((2, 4), (4, 2)),),
         severity=Severity.INFO,
         confidence="likely",

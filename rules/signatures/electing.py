@@ -21,8 +21,8 @@ def _joined_below_epoch_start(evidence: PartitionEvidence) -> Iterator[Hit]:
                     yield Hit(
                         broker=course.lead.leader,
                         at=after.moment,
-                        says=f"broker {broker} was let into the ISR of epoch {course.lead.epochs[0]} with offset"
-                        f" {max(asked)}, below the {start} at which the epoch began",
+                        says=f"broker {broker} was let into the ISR of epoch {course.lead.epochs[0]} with log end"
+                        f" offset {max(asked)}, below offset {start} at which the epoch began",
                         exhibits=(Exhibit(span=after.moment.span, role="the larger ISR"),),
                         start_offset=max(asked),
                         end_offset=start,
@@ -130,7 +130,7 @@ ELECTING: Final = (
     Signature(
         defect="KAFKA-7128",
         title="a follower enters the ISR below the leader's epoch",
-        costs="if that broker leads next, committed records are lost",
+        costs="if that broker leads before it has caught up, committed records are lost",
         releases=(((0, 11), (2, 0, 1)),),
         severity=Severity.HIGH,
         confidence="likely",
@@ -148,7 +148,7 @@ ELECTING: Final = (
     Signature(
         defect="KAFKA-7415",
         title="a leader that has written nothing does not know its own epoch",
-        costs="a follower that falls back to its high watermark may cut committed records",
+        costs="if that follower held committed records above its high watermark, it removed them",
         releases=(((0, 11), (2, 0, 1)),),
         severity=Severity.MEDIUM,
         confidence="likely",

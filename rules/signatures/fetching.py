@@ -105,8 +105,8 @@ def _implied_in_an_old_epoch(evidence: PartitionEvidence) -> Iterator[Hit]:
             yield Hit(
                 broker=m.witness,
                 at=m,
-                says=f"broker {m.witness} went on to serve broker {m.broker} in epoch {m.epoch} after it had opened"
-                f" epoch {opened.epoch}",
+                says=f"broker {m.witness} had opened epoch {opened.epoch}, and went on to serve broker {m.broker} in"
+                f" epoch {m.epoch}",
                 exhibits=(Exhibit(span=opened.span, role="the newer epoch"), Exhibit(span=m.span, role="the fetch")),
                 start_offset=m.offset,
             )
@@ -187,7 +187,7 @@ FETCHING: Final = (
     Signature(
         defect="KAFKA-9338",
         title="partitions that a fetch session leaves out are not fenced",
-        costs="a replica with an older epoch is served as if it were up to date",
+        costs="so a replica with an older epoch was served as if it were up to date",
         releases=(((2, 1), (2, 5)),),
         severity=Severity.LOW,
         confidence="likely",

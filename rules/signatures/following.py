@@ -217,7 +217,7 @@ FOLLOWING: Final = (
     Signature(
         defect="KAFKA-9769",
         title="a follower that loses ZooKeeper believes that it follows",
-        costs="the replica stays behind until the next election",
+        costs="in that time the replica fetched nothing",
         releases=(((0, 11), (2, 7)),),
         severity=Severity.LOW,
         confidence="possible",

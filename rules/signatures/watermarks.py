@@ -27,7 +27,7 @@ def _held_by_a_leaver(evidence: PartitionEvidence) -> Iterator[Hit]:
         limit = course.rank.lag_limit_ms or LAG_LIMITS_MS[0]
         held = next((held for held in _held_back(course) if _silence(*held) < limit), None)
         if held is not None:
-            yield _holding(course, *held, "which had stopped fetching a moment before")
+            yield _holding(course, *held, "and had stopped fetching a moment before")
 
 
 def _held_after_shrinking(evidence: PartitionEvidence) -> Iterator[Hit]:
@@ -35,7 +35,7 @@ def _held_after_shrinking(evidence: PartitionEvidence) -> Iterator[Hit]:
         limit = course.rank.lag_limit_ms or LAG_LIMITS_MS[1]
         held = next((held for held in _held_back(course) if _silence(*held) > limit), None)
         if held is not None:
-            yield _holding(course, *held, "which lagged for too long and was dropped")
+            yield _holding(course, *held, "and was dropped from the ISR for its lag")
 
 
 def _held_back(course: Course) -> Iterator[tuple[Fetched, Fetched]]:
@@ -75,8 +75,8 @@ def _holding(course: Course, last: Fetched, now: Fetched, which: str) -> Hit:
     return Hit(
         broker=course.lead.leader,
         at=now,
-        says=f"broker {course.lead.leader} told high watermark {now.high_watermark} although every member of the ISR"
-        f" was beyond it: that is where broker {last.broker} stood, {which}",
+        says=f"broker {course.lead.leader} told high watermark {now.high_watermark}, although every replica in the ISR"
+        f" had fetched beyond it; broker {last.broker} had fetched up to there, {which}",
         exhibits=(
             Exhibit(span=last.span, role=f"broker {last.broker}'s last fetch"),
             Exhibit(span=now.span, role="an answer behind it"),
@@ -221,7 +221,7 @@ WATERMARKS: Final = (
     Signature(
         defect="KAFKA-15021",
         title="a replica that is shutting down holds the high watermark",
-        costs="producers with acks=all and consumers wait for up to replica.lag.time.max.ms",
+        costs="until it rises, producers with acks=all and consumers wait, for up to replica.lag.time.max.ms",
         releases=(((0, 11), (3, 6)),),
         severity=Severity.LOW,
         confidence="likely",
@@ -278,7 +278,7 @@ WATERMARKS: Final = (
     Signature(
         defect="KAFKA-15221",
         title="a follower enters the ISR on a fetch from before its restart",
-        costs="if that broker leads next, committed records are lost",
+        costs="if that broker leads before it has caught up, committed records are lost",
         releases=(((0, 11), (3, 7)),),
         severity=Severity.HIGH,
         confidence="likely",

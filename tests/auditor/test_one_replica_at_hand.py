@@ -40,7 +40,7 @@ def test_one_replica_at_hand_is_one_question(one_broker: Path) -> None:
     report = told(one_broker)
     partitions = len({(replica["topic"], replica["partition"]) for replica in report["replicas"]})
     assert partitions > 5
-    alone = "only one replica is here, so there is none to compare it with"
+    alone = "it is not known whether replicas differ: only one is in this dump"
     said = f"Undecided: {alone}. To decide it, add the log of another replica."
     assert asked(report) == [(None, said)]
     (counted,) = (point for point in report["coverage"]["undecided"] if point["rule"] == "LOG001")

@@ -215,7 +215,7 @@ def test_what_the_first_screen_asks_of_losses_the_incident_report_asks_under_its
     shutil.copytree(SAMPLES / "unclean_4x/dump/broker-1/data/pay-0", tmp_path / "broker-1" / "pay-0")
     report = audit(tmp_path, AuditConfig(engine="local"))
     (asked,) = lost_words(summary(report))
-    alone = "only one replica is here, so there is none to compare it with"
+    alone = "it is not known whether replicas differ: only one is in this dump"
     assert asked == f"Perhaps in pay-0: {alone}. To decide it, add the log of another replica."
     impact = postmortem(report).partition("## Impact\n")[2].partition("\n## ")[0]
     assert f"- Perhaps lost{escaped(asked.removeprefix('Perhaps'))}" in impact

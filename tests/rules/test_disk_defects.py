@@ -444,7 +444,7 @@ def test_a_directory_of_another_topic(yard: Yard) -> None:
         yard.broker(broker, wrote(0, 0, 60, "other"), topic_id=OTHER_TOPIC_ID)
     assert yard.told(least=Severity.INFO) == [("LOG007", "medium", (3,), None, None)]
     (finding,) = yard.report().violations
-    assert "which is topic other's" in finding.message
+    assert "which is that of topic 'other'" in finding.message
 
 
 def test_an_unclean_election_before_the_old_leader_returns(yard: Yard) -> None:

@@ -52,8 +52,8 @@ def test_a_marker_that_was_compacted_away_before_it_was_copied(yard: Yard) -> No
     (told,) = [f for f in yard.report().violations if f.rule == "LOG005"]
     assert told.message == (
         "Broker 3 keeps producer 7's transaction open from offset 1 on, and lacks the marker that ended it. No cleaner"
-        " goes on beyond an open transaction, and on brokers 1 and 2 it reached offset 8. If broker 3 leads, consumers"
-        " with isolation.level=read_committed stop at offset 1, its last stable offset."
+        " goes on beyond an open transaction, and on brokers 1 and 2 it reached offset 8. Whenever broker 3 leads,"
+        " consumers with isolation.level=read_committed stop at offset 1, its last stable offset."
     )
     assert yard.report("deep").violations[0].rule == "LOG005"
     assert told.exhibits[0].span.source.startswith(f"{yard.cluster}/broker-3")

@@ -546,7 +546,8 @@ def test_an_acknowledgement_is_lost_by_the_opening_that_had_it_not_though_it_be_
     drawn = "broker 1* 00 33|\nt1 leads 1 epoch 2 at 2 hw 2\nt2 acks 1 at 4 acks=all\nt3 leads 1 epoch 3 at 5 hw 5\n"
     drawn += "t4 acks 1 at 5 acks=all\nt5 leads 1 epoch 3 at 2 hw 2\nt6 leads 2 epoch 4 at 4 hw 4\n"
     said = [v.facts["instead"] for v in BY_ID["ACK001"].check(evidence(drawn)) if isinstance(v, Violation)]
-    assert said == ["broker 1 then became leader in epoch 3 with a log that ended at 2, and so without them"] * 2
+    ended = "with log end offset 2 (last offset 1), and so without them"
+    assert said == [f"broker 1 then became leader in epoch 3 {ended}"] * 2
 
 
 GIVEN_UP = "broker 1 0000|\nbroker 2 00{}\nt1 leader 1 epoch 0 isr 1,2\nt2 leads 1 epoch 0 at 0 hw 0\n"
@@ -731,7 +732,7 @@ def test_no_leader_is_supposed_of_an_epoch_that_nobody_led(states: tuple[int, in
 
 
 @pytest.mark.parametrize(
-    ("end", "fate"), [(6, ". The log of epoch 1's leader had reached 6"), (4, ". That is harmless")]
+    ("end", "fate"), [(6, ". The leader of epoch 1 had log end offset 6."), (4, ". That is harmless")]
 )
 def test_an_epoch_without_trace_is_no_idle_one_where_its_leader_had_written(end: int, fate: str) -> None:
     drawn = "broker 1 0000 22|\nbroker 2 0000 22|\nt1 leader 1 epoch 0 isr 1,2\nt2 leader 2 epoch 1 isr 1,2\n"

@@ -42,6 +42,13 @@ class Aim:
         """The partition."""
         return self.cluster_id, self.topic, self.partition
 
+    def covers(self, other: Aim) -> bool:
+        """Whether it is about all that another one is about, and about more."""
+        if self == other or replace(self, start_offset=other.start_offset, end_offset=other.end_offset) != other:
+            return False
+        start, end = other.start_offset or 0, other.end_offset or 0
+        return start < end and (self.start_offset or 0) <= start and end <= (self.end_offset or 0)
+
     @property
     def name(self) -> str:
         """What the partition is called."""
@@ -158,7 +165,8 @@ def gates_in_brief(actions: Sequence[Action]) -> list[Action]:
 def joined(alike: Sequence[Action]) -> Action:
     """Alike ones as one, in the words of the first."""
     first = alike[0]
-    aims = tuple(dict.fromkeys(aim for action in alike for aim in action.aims))
+    asked = tuple(dict.fromkeys(aim for action in alike for aim in action.aims))
+    aims = tuple(aim for aim in asked if not any(other.covers(aim) for other in asked))
     names = tuple(dict.fromkeys(name for action in alike for name in action.names))
     findings = tuple(dict.fromkeys(finding for action in alike for finding in action.findings))
     some = any(action.names for action in alike) and not all(action.names for action in alike)

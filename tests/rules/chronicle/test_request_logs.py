@@ -64,7 +64,7 @@ def test_every_gap_names_what_would_fill_it() -> None:
     assert [(each.why, each.silence.words) for each in log.unheard(0, QUIET_MS + 1)] == [
         ("begins later", "broker 1's request log (level DEBUG) of the time when it led: it begins later here"),
         ("a hole", "broker 1's whole request log: some of its lines cannot be read here"),
-        ("ends early", "broker 1's whole request log, up to its very end: its last answers are not here"),
+        ("ends early", "broker 1's request log up to its very end (nothing cut off): its last answers are not here"),
     ]
     absent = [each.silence.words for each in log_of({}, 2).unheard(0, 1)]
     assert absent == ["broker 2's request log (level DEBUG) of the time when it led"]

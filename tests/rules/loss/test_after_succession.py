@@ -27,8 +27,8 @@ DIED = "loads 1 at 3"
     ("answered", "word", "late"),
     [
         # Nothing but clocks that stand far apart would let it have led still: that its producer had gone is as likely.
-        (10_000, HEARD, "The producer may have sent them again"),
-        (10_000, DIED, "The producer may have sent them again"),
+        (10_000, HEARD, "Perhaps the producer sent these records again"),
+        (10_000, DIED, "Perhaps the producer sent these records again"),
         (1500, HEARD, "the producer no longer waited"),
         # It would have had to stand still, to answer and to die while the clocks stood far apart.
         (1500, DIED, ""),

@@ -59,8 +59,8 @@ def test_a_broker_is_asked_once_for_all_its_epochs() -> None:
     lacking = [Missing(leader=1, kind="its log", evidence="", leaves_open="", epochs=(e,)) for e in range(9)]
     said = list(unbounded(lacking, "above", created_again=False))
     marks = "broker 1's high watermarks in epochs 0, 1, 2, 3, 4 and 4 more"
-    law = "A high watermark must not be higher than what every in-sync replica has fetched"
-    bound = f"{law}. Which these were, or how far they had fetched, is not fully known"
+    law = "A high watermark is too high if an in-sync replica had not fetched up to it"
+    bound = f"{law}. How far in-sync replicas had fetched is not fully known"
     assert said == [(f"it is not known whether {marks} were too high. {bound}", "its log")]
 
 
