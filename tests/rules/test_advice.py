@@ -88,8 +88,19 @@ def test_a_second_copy_opens_the_gate() -> None:
     assert gate(told, "restart broker 1").going == "go"
 
 
+UNTOLD = NEW + "broker 1 0000|000\nbroker 2 0000111|\nbroker 3 0000111|\n"
+ALL_ANSWERS = """
+t1 loads 1 at 0
+t2 leads 1 epoch 0 at 0 hw 0
+t3 acks 1 at 0 acks=all
+t4 acks 1 at 4 acks=all error 6
+t5 leads 2 epoch 1 at 4 hw 4
+t6 follows 1 epoch 1 at 7 hw 4 from 2
+"""
+
+
 def test_what_nobody_was_told_of_may_go() -> None:
-    told = advice_on(NEW + "broker 1 0000|000\nbroker 2 0000111|\nbroker 3 0000111|\n")
+    told = advice_on(UNTOLD + ALL_ANSWERS)
     assert [d.stretch.told_of for d in told.doomed] == [False]
     assert gate(told, "restart broker 1").going == "go"
     assert gate(told, "restart broker 1").because == (
@@ -97,6 +108,14 @@ def test_what_nobody_was_told_of_may_go() -> None:
         " were never acknowledged."
     )
     assert gate(told, "elect broker 2").going == "go"
+
+
+@pytest.mark.parametrize("gone", ["", "t1 loads 1 at 0\n", "t2 leads 1 epoch 0 at 0 hw 0\n"])
+def test_what_somebody_may_have_been_told_of_cannot_be_judged(gone: str) -> None:
+    """Without logs, without a sign that its process went on, and without its role a leader may have answered more."""
+    told = advice_on(UNTOLD + ALL_ANSWERS.replace(gone, "") if gone else UNTOLD)
+    assert [d.stretch.told_of for d in told.doomed] == [False]
+    assert {gate(told, action).going for action in ("restart broker 1", "elect broker 2")} == {"unknown"}
 
 
 @pytest.mark.parametrize(
