@@ -182,6 +182,24 @@ def test_an_unknown_protocol_of_a_known_release_is_named_and_is_no_go_ahead() ->
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("of_all", "logs", "going"),
+    [
+        ("1,2,3", ("000|0", "000|"), "unknown"),
+        ("1,2", ("000|0", "000|"), "go"),
+        ("1,2,3", ("000|0", "000|0"), "go"),
+        ("1,2,3", ("0000|", "@2:<00|"), "go"),
+    ],
+)
+def test_who_may_lead_and_is_not_here_may_cut_what_one_copy_here_holds(
+    of_all: str, logs: tuple[str, str], going: str
+) -> None:
+    """Broker 3's log may end before record 3. What broker 2 has deleted by its age is no last copy at risk."""
+    drawn = "".join(f"broker {broker} {log}\n" for broker, log in enumerate(logs, start=1))
+    told = advice_on(NEW + drawn + f"t1 leader 1 epoch 0 isr {of_all} of {of_all}\n")
+    assert gate(told, "restart broker 1").going == going
+
+
 def test_what_an_absent_replica_runs_nobody_knows() -> None:
     drawn = "broker 1 0000|\nbroker 2 0000|\nt1 leader 1 epoch 0 isr 1,2 of 1,2,3\n"
     told = advice_on(NEW + drawn)
