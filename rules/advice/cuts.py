@@ -13,7 +13,7 @@ from rules.counterfactual import as_run, rule_run_by
 from rules.evidence import PartitionEvidence, Replica, epoch_held
 from rules.loss.accounts import accounts
 from rules.loss.incurred import by_worth, losses
-from rules.loss.perhaps_answered import untold
+from rules.loss.perhaps_answered import untold_answers
 from rules.protocol import replica_log as protocol
 from rules.protocol.epochs import assign
 from rules.protocol.offsets import Epoch, without
@@ -124,7 +124,7 @@ def stretch_of(replica: Replica, epoch: int, start: int, end: int, evidence: Par
     committed_end = max(account.committed_end(epoch, start, end), own, billed)
     portions = by_worth(evidence, epoch, (start, end, committed_end), account.answers(epoch, start, end))
     sure = Extents.of((p.start_offset, p.end_offset) for p in portions if p.surely_told)
-    answers = untold(evidence, epoch, evidence.chronicle.leaders.get(epoch), (start, end))
+    untold = untold_answers(evidence, (epoch, epoch + 1), evidence.chronicle.leaders.get(epoch), (start, end))
     return Stretch(
         epoch=epoch,
         start_offset=start,
@@ -133,7 +133,7 @@ def stretch_of(replica: Replica, epoch: int, start: int, end: int, evidence: Par
         acknowledged_end=max((p.end_offset for p in portions if p.worth != "never committed"), default=start),
         counted_end=mark,
         acknowledged=tuple(sure.parts),
-        perhaps_answered=answers is not None and answers.matters,
+        perhaps_answered=untold is not None,
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from rules.advice.damage import NOT_WHOLE
-from rules.advice.lacking import Held, copies_first, costs, named, perhaps_words
-from rules.advice.short_start import short_start
+from rules.advice.lacking import Held, copies_first, costs
+from rules.advice.restarts import Restarts, another_leads, leads_by_its_start, starts_wrong
 from rules.advice.unjudged_logs import not_judged, unjudged_copies, unseen_restarts
 from rules.advice.weighed import Candidate, Doomed, Gate, Going, Nowhere, OwedCut
 from rules.counterfactual import rule_run_by
@@ -16,13 +16,11 @@ from rules.evidence import METADATA_TOPIC, BrokerVersion, PartitionEvidence, Rep
 from rules.evidence.electable import vacancy
 from rules.finding import capital, offsets_told
 from rules.loss.incurred import Loss
-from rules.loss.survivors import FADING, Survivor
 from rules.loss.unbilled import Unbilled
 from rules.replicas.replica import UNREAD_EPOCHS
-from rules.words import any_of, numbered
+from rules.words import numbered
 
 ROLLING: Final = "restart all brokers one by one, or change the inter-broker protocol"
-CUTS_NOTHING: Final = "cuts nothing from its log, as the disks are."
 LOSES_NOTHING: Final = "loses nothing."
 LOSES_NO_MORE: Final = "loses nothing more."
 ASKED_FIRST: Final = "lets every follower ask its leader before it truncates."
@@ -56,25 +54,8 @@ def gates(
 ) -> Iterator[Gate]:
     """One gate a broker's restart, one an election, one for a change of protocol versions."""
     in_order = sorted(replicas, key=lambda replica: replica.broker)
-    vacant = vacancy(evidence)
-    elected = {replica.broker for replica in vacant.at_rest} & vacant.electable
-    leading = {
-        candidate.broker: _leads_by_its_start(candidate, copies_first(candidate, held))
-        for candidate, held in choices
-        if candidate.lacks and candidate.broker in elected
-    }
-    reached = {candidate.path: candidate.had_reached for candidate, _ in choices}
-    lost = gone.losses
-    restarts = [leading.get(r.broker) or _restart(r, evidence, returns, reached.get(r.path), lost) for r in in_order]
-    wrong = {c.broker: c.damage[0] for c, _ in choices if c.damage and c.broker in elected}
-    sound = sorted(c.broker for c, _ in choices if not (c.damage or c.lacks or c.doubts))
-    if sound:
-        first = _another_leads(sound, vacant.electable)
-        restarts = [
-            _starts_wrong(gate, wrong[replica.broker], first, sound) if replica.broker in wrong else gate
-            for replica, gate in zip(in_order, restarts, strict=True)
-        ]
     unjudged = not_judged(absent, unjudged_copies(evidence))
+    restarts = _restarts(in_order, choices, Restarts(evidence, *returns, gone.losses, unjudged))
     barred = [gate for gate in restarts if gate.going == "no-go"]
     rolling = _versions(evidence, replicas, barred, unjudged, _alike_first(choices))
     open_ones = [gate.action for gate in restarts if gate.going == "unknown"]
@@ -95,6 +76,30 @@ def gates(
     yield rolling
 
 
+def _restarts(
+    in_order: Sequence[Replica], choices: Sequence[tuple[Candidate, Sequence[Held]]], restarts: Restarts
+) -> list[Gate]:
+    """One gate a broker's restart; while nobody leads, the start of whoever is in the last ISR elects it."""
+    vacant = vacancy(restarts.evidence)
+    elected = {replica.broker for replica in vacant.at_rest} & vacant.electable
+    leading = {
+        candidate.broker: leads_by_its_start(candidate, copies_first(candidate, held))
+        for candidate, held in choices
+        if candidate.lacks and candidate.broker in elected
+    }
+    reached = {candidate.path: candidate.had_reached for candidate, _ in choices}
+    found = [leading.get(r.broker) or restarts.of(r, reached.get(r.path)) for r in in_order]
+    wrong = {c.broker: c.damage[0] for c, _ in choices if c.damage and c.broker in elected}
+    sound = sorted(c.broker for c, _ in choices if not (c.damage or c.lacks or c.doubts))
+    if not sound:
+        return found
+    first = another_leads(sound, vacant.electable)
+    return [
+        starts_wrong(gate, wrong[replica.broker], first, sound) if replica.broker in wrong else gate
+        for replica, gate in zip(in_order, found, strict=True)
+    ]
+
+
 def _alone(gate: Gate) -> Gate:
     """A restart that may be done although restarts in turn may not: those move leaders while replicas lag."""
     return replace(gate, because=f"{gate.because} This holds for one restart, not for restarts in turn.")
@@ -104,76 +109,6 @@ def in_no_copy(nowhere: Sequence[Nowhere]) -> str:
     """Which offsets no copy holds, as a sentence behind another one; empty where there are none."""
     offsets = ", ".join(offsets_told(stretch.start_offset, stretch.end_offset) for stretch in nowhere)
     return f" No copy here holds {offsets}." if offsets else ""
-
-
-def _leads_by_its_start(candidate: Candidate, first: str) -> Gate:
-    because = f"{costs(candidate.lacks)} It is in the last ISR and nobody leads, so it leads as soon as it runs."
-    return Gate(action=f"restart broker {candidate.broker}", going="no-go", because=because, first=first)
-
-
-def _another_leads(sound: Sequence[int], electable: Collection[int]) -> str:
-    """How a sound log comes to lead while nobody does: who is in the last ISR leads by its start."""
-    own = [broker for broker in sound if broker in electable]
-    if own:
-        return f"start {any_of('broker', own)}, which then leads"
-    return f"start {any_of('broker', sound)} and elect it, which needs an unclean election"
-
-
-def _starts_wrong(gate: Gate, wrong: str, first: str, sound: Sequence[int]) -> Gate:
-    """The start of a broker that leads by it with a wrong log, where another one could lead, costs as an election."""
-    if gate.going != "go":
-        return gate
-    because = f"makes it lead at once, although {wrong}. It is in the last ISR and nobody leads."
-    return replace(gate, going="no-go", because=because, first=first, after_lead_of=tuple(sound))
-
-
-def _restart(
-    replica: Replica,
-    evidence: PartitionEvidence,
-    returns: tuple[Sequence[Doomed], Mapping[str, OwedCut]],
-    reached: int | None,
-    losses: Sequence[Loss],
-) -> Gate:
-    action = f"restart broker {replica.broker}"
-    doomed = [each for each in returns[0] if each.broker == replica.broker]
-    last = [d for d in doomed if d.stretch.told_of and not d.others]
-    leftovers = [s for loss in losses if loss.matters for s in loss.survivors if _fades(s, replica.broker)]
-    if replica.unopened:
-        names = ", ".join(dict.fromkeys(unread.span.source for unread in replica.unopened))
-        because = f"cannot be judged. Its log is not here whole: {names} is missing."
-        return Gate(action=action, going="unknown", because=because)
-    if last:
-        because = f"destroys the last copy of {named(d.stretch for d in last)}. {capital(last[0].because)}."
-        return Gate(action=action, going="no-go", because=because, first=f"copy {replica.path}")
-    if leftovers:
-        paths = dict.fromkeys(s.path for s in leftovers)
-        what = f"a {leftovers[0].kind}" if len(paths) == 1 else f"{len(paths)} {leftovers[0].kind}s"
-        because = f"removes {what} with lost records: {named(leftovers)}."
-        return Gate(action=action, going="no-go", because=because, first=f"copy {', '.join(paths)}")
-    short = short_start(replica, reached, evidence)
-    if short is not None and short.going != "go":
-        return short
-    perhaps = [d.stretch for d in doomed if d.stretch.perhaps_told_of and not d.others]
-    if perhaps:
-        because = f"cannot be judged. It cuts {perhaps_words(perhaps)}. No other copy is here."
-        return Gate(action=action, going="unknown", because=because, first=f"copy {replica.path}")
-    cut = _cut_told(returns[1].get(replica.path), doomed)
-    return Gate(action=action, going="go", because=cut if short is None else f"{cut} {short.because}")
-
-
-def _cut_told(owed: OwedCut | None, doomed: Sequence[Doomed]) -> str:
-    """What a start cuts that costs nothing: also what comes back at once is cut."""
-    if owed is None:
-        return CUTS_NOTHING
-    new = "" if owed.in_force else ", if its versions are new"
-    cut = f"cuts its log from {owed.log_end_offset} to {owed.cut_to} when it follows broker {owed.leader}{new}."
-    if doomed:
-        return f"{cut} Records that do not come back are held elsewhere, or were never acknowledged."
-    return f"{cut} It fetches the same records again."
-
-
-def _fades(survivor: Survivor, broker: int) -> bool:
-    return survivor.broker == broker and survivor.kind in FADING
 
 
 def _outcome(candidate: Candidate, unjudged: str, unseen: Sequence[int], gone: AlreadyLost) -> tuple[Going, str]:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rules.advice.gates import ASKED_FIRST, CUTS_NOTHING, LOSES_NO_MORE, LOSES_NOTHING, ROLLING, in_no_copy
+from rules.advice.gates import ASKED_FIRST, LOSES_NO_MORE, LOSES_NOTHING, ROLLING, in_no_copy
+from rules.advice.restarts import CUTS_NOTHING
 from rules.advice.weighed import Advice, Gate, worth_of
 from rules.finding import capital
 from rules.words import any_of

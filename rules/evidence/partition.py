@@ -33,6 +33,7 @@ from rules.replicas.foreign import NONE_FOREIGN, Foreign
 from rules.replicas.inferred import InferredCut, inferred_cuts
 from rules.replicas.kept_older import KeptOlder, openings_on_older_records
 from rules.replicas.keys_apart import KeysApart, KeysUncompared
+from rules.replicas.lacked_roles import LackedRoles, lacked_roles
 from rules.replicas.led_last import first_alike, leads_by_word, perhaps_led_since
 from rules.replicas.lineage import LostTerm, committed_batches, openings_below_committed, parted
 from rules.replicas.lives import incarnations
@@ -177,6 +178,12 @@ class PartitionEvidence:
     def committed_by_proof(self, replica: Replica) -> int:
         """How far a replica's records are committed by what was told; 0 where nothing tells, or epochs began anew."""
         return 0 if self.epochs_used_twice else committed_by_proof(replica, self.committed_batches)
+
+    @cached_property
+    def lacked_roles(self) -> LackedRoles:
+        """Roles that brokers had and their own logs lack; nothing tells them where epochs have no order."""
+        brokers, again = sorted({replica.broker for replica in self.current}), len(self.told_ids) > 1
+        return {} if self.epochs_used_twice else lacked_roles(self.chronicle, brokers, created_again=again)
 
     @cached_property
     def _boundaries(self) -> Mapping[int, Sequence[int]]:

@@ -94,9 +94,8 @@ def _judged(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerd
 
 def _log_reach(evidence: PartitionEvidence) -> LogReach:
     """Voters of the metadata log take their roles by other words than replicas do."""
-    ordered = not evidence.epochs_used_twice
-    known = evidence.chronicle, evidence.settings, evidence.request_logs
-    reach = log_reach(evidence.current, *known, ordered=ordered, created_again=len(evidence.told_ids) > 1)
+    known = evidence.chronicle, evidence.settings, evidence.request_logs, evidence.lacked_roles
+    reach = log_reach(evidence.current, *known)
     return LogReach(cut_short=reach.cut_short) if evidence.topic == METADATA_TOPIC else reach
 
 

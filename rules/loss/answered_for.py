@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Final
 
 from rules.chronicle.extents import Extents
 from rules.chronicle.silence import Silence, would_tell
@@ -16,15 +15,12 @@ from rules.evidence import COMPACTED_TOPICS, PartitionEvidence, gives_role
 from rules.history.moments import succeeded
 from rules.history.statements import Answered, Produced
 from rules.loss.gone import Gone, fates
-from rules.loss.last_answers import Answering
 from rules.loss.later import stands_no_more
 from rules.loss.left_out import LeftOut, left_out
+from rules.loss.perhaps_answered import UntoldAnswers, answered_by_one, untold_answers
 from rules.loss.unsettled import Unsettled
 from rules.loss.whatever_order import not_held
 from rules.words import it_or_them
-
-NOT_OF_ALL: Final = (0, 1)
-"""acks of producers that are answered, or go on, before other replicas hold their records."""
 
 
 def answered_for(evidence: PartitionEvidence) -> Iterator[Gone | Unsettled]:
@@ -35,9 +31,8 @@ def answered_for(evidence: PartitionEvidence) -> Iterator[Gone | Unsettled]:
     yield from fates(evidence)
     yield from _of_no_known_place(evidence)
     if evidence.topic not in COMPACTED_TOPICS:  # brokers themselves write those
-        by_one = any(m.acks in NOT_OF_ALL for m in evidence.moments if m.kind == "produced")
-        yield from _perhaps_answered(evidence, by_one=by_one)
-        yield from _of_silent_leaders(evidence, by_one=by_one)
+        yield from _perhaps_answered(evidence)
+        yield from _of_silent_leaders(evidence)
 
 
 # --- answers after which nothing tells where a later epoch opened ---------------------------------------------------
@@ -128,45 +123,39 @@ def _rewritten(evidence: PartitionEvidence, leader: int) -> list[tuple[int, int]
 # --- records of which no answer is told, though one may have been given ---------------------------------------------
 
 
-def _perhaps_answered(evidence: PartitionEvidence, *, by_one: bool) -> Iterator[Unsettled]:
+def _perhaps_answered(evidence: PartitionEvidence) -> Iterator[Unsettled]:
     """Every stretch that no later leader had, and whose leader was killed, or of whose last answers no log is here."""
     for stretch in left_out(evidence):
         leader = evidence.chronicle.leaders.get(stretch.epoch, stretch.leader)
-        own = None if leader is None else Answering(evidence, leader, stretch.epoch)
         opening = evidence.openings.get(stretch.next_epoch)
         for part in _untold_parts(evidence, stretch):
-            seen = own is not None and own.saw_its_last and not own.begins_behind(part[0])
-            holed = own is not None and own.lacks_a_role(stretch.next_epoch)
-            holed = holed or (own is not None and not stretch.older and own.tells_no_produce)
-            if own is not None and seen and not (holed or (by_one and own.left_one_out(*part))):
+            epochs = stretch.epoch, stretch.next_epoch
+            why = untold_answers(evidence, epochs, leader, part, older=stretch.older)
+            if why is None:
                 continue
-            missing = own is not None and (holed or own.requests_missing(part[0]))
-            end_unseen = own is not None and own.end_unseen
             asked = Silence(broker=leader, log="requests", window="up to its very end (nothing cut off)")
             yield Unsettled(
                 broker=leader,
                 words=f"no later leader's log had records [{part[0]}, {part[1]}) of epoch {stretch.epoch}."
-                f" {_may_have_acknowledged(leader, part, by_one=by_one, missing=missing, end_unseen=end_unseen)}",
+                f" {_may_have_acknowledged(leader, part, why)}",
                 missing=would_tell(asked, "the logs of the producers"),
                 start_offset=part[0],
                 end_offset=part[1],
                 epoch=stretch.epoch,
                 shown=() if opening is None else ((opening, "the next leader opens its epoch"),),
-                blocking=by_one or missing or end_unseen,
+                blocking=why.matters,
             )
 
 
-def _may_have_acknowledged(
-    leader: int | None, part: tuple[int, int], *, by_one: bool, missing: bool, end_unseen: bool
-) -> str:
+def _may_have_acknowledged(leader: int | None, part: tuple[int, int], why: UntoldAnswers) -> str:
     """Why it is open whether somebody was told that the records are written."""
     who, them = "its leader" if leader is None else f"broker {leader}", it_or_them(part[1] - part[0])
     known = f"It is not known whether {who} acknowledged {them}"
-    if by_one:
+    if why.by_one:
         return f"{known}. Some producers used acks=1 or acks=0, so it is possible"
-    if missing:
+    if why.missing:
         return f"{known}: not all of its request log is here. If a producer used acks=1, it did"
-    ends = " Its request log here ends before it stopped." if end_unseen else ""
+    ends = " Its request log here ends before it stopped." if why.end_unseen else ""
     return f"{known}. Producers with acks=1 are answered at once. No such producer is seen here.{ends}"
 
 
@@ -190,7 +179,7 @@ def _untold_parts(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[tup
 # --- leaders whose logs tell nothing of their reign -----------------------------------------------------------------
 
 
-def _of_silent_leaders(evidence: PartitionEvidence, *, by_one: bool) -> Iterator[Unsettled]:
+def _of_silent_leaders(evidence: PartitionEvidence) -> Iterator[Unsettled]:
     """What such a leader may have written and answered, as logs of others may tell."""
     requests = any(isinstance(moment, Answered) for moment in evidence.moments)
     for broker, offset in sorted(_silent_leaders(evidence).items()):
@@ -202,7 +191,7 @@ def _of_silent_leaders(evidence: PartitionEvidence, *, by_one: bool) -> Iterator
             words=f"broker {broker} may have acknowledged records{beyond} before it lost leadership",
             missing=would_tell(Silence(broker=broker, log="server and requests")),
             start_offset=offset,
-            blocking=by_one or cut,
+            blocking=answered_by_one(evidence) or cut,
         )
 
 

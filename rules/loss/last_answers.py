@@ -6,8 +6,7 @@ from rules.chronicle.extents import NO_OFFSETS, Extents
 from rules.evidence import PartitionEvidence
 from rules.evidence.asked_once import asked_once
 from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING, succeeded
-from rules.history.statements import Answered, LogEvent, RoleTaken
-from rules.replicas.lacked_roles import LackedRoles, lacked_roles
+from rules.history.statements import Answered, LogEvent, Produced, RoleTaken
 from rules.settings import STOPPED
 
 
@@ -19,12 +18,6 @@ def _last_requests(evidence: PartitionEvidence) -> dict[int | None, int]:
         if isinstance(m, Answered):
             last[m.witness] = max(m.last_time or m.time or 0, last.get(m.witness, 0))
     return last
-
-
-@asked_once
-def _lacked(evidence: PartitionEvidence) -> LackedRoles:
-    brokers = {replica.broker for replica in evidence.current}
-    return lacked_roles(evidence.chronicle, brokers, created_again=len(evidence.told_ids) > 1)
 
 
 class Answering:
@@ -85,36 +78,43 @@ class Answering:
     def tells_no_produce(self) -> bool:
         """Whether its log tells of requests, and of none that may have written a record of the epoch.
 
-        A request that failed may have written it too, as one whose epoch is open. So may a coordinator, which is told
-        of no produce: it ends transactions.
+        A request that failed may have written it too, as one whose epoch is open.
         """
-        transactions = (replica.log.transactions for replica in self._evidence.current)
-        if not self._log.until or any(each.closed_count or each.open or each.untold for each in transactions):
+        if not self._log.until or self._ends_transactions:
             return False
-        own = (m for m in self._evidence.moments if m.kind == "produced" and m.witness == self._leader)
-        terms = ((m.term, m.term if m.latest_term is None else m.latest_term) for m in own)
+        terms = ((m.term, m.term if m.latest_term is None else m.latest_term) for m in self._produced)
         return not any(first is None or last is None or first <= self._epoch <= last for first, last in terms)
+
+    def left_one_out(self, start: int, end: int) -> bool:
+        """Whether its log tells of requests up to its last answers, and of none that may have written some records.
+
+        None is logged for acks=0, and those that wait for all replicas may have failed; of a thinned log the first may
+        be left out. An answer in an older epoch, in which the same broker led, may be of these records.
+        """
+        if not (self._log.until or self._produced) or self._ends_transactions:
+            return False
+        if any(m.acks == 0 or m.left_out or (m.acks == -1 and m.error != 0) for m in self._produced):
+            return False
+        answers = ((m.offset or 0, m.term) for m in self._produced if succeeded(m))
+        return not any(at < end and self._evidence.batch_end(at, term) > start for at, term in answers)
+
+    @property
+    def _produced(self) -> list[Produced]:
+        """Producers' requests, of whatever epoch."""
+        return [m for m in self._evidence.moments if m.kind == "produced" and m.witness == self._leader]
+
+    @property
+    def _ends_transactions(self) -> bool:
+        """Whether there are transactions: their coordinator, which ends them, is told of no produce."""
+        transactions = (replica.log.transactions for replica in self._evidence.current)
+        return any(each.closed_count or each.open or each.untold for each in transactions)
 
     def lacks_a_role(self, until: int) -> bool:
         """Whether its log lacks a role that it had since the epoch, and before another: what it answered then as well.
 
         Records that no role of it tells of are taken for the epoch's, and may be of that one.
         """
-        return any(self._epoch <= epoch < until for epoch in _lacked(self._evidence).get(self._leader, ()))
-
-    def left_one_out(self, start: int, end: int) -> bool:
-        """Whether its log has answers for what was written after some records, and none for these nor a cause.
-
-        None is logged for acks=0, and those that wait for all replicas may have failed; of a thinned log the first may
-        be left out.
-        """
-        own = [m for m in self._evidence.moments if m.kind == "produced" and m.witness == self._leader]
-        if any(m.acks == 0 or m.left_out or (m.acks == -1 and m.error != 0) for m in own):
-            return False
-        answered = [m for m in own if succeeded(m)]
-        if any(start <= (m.offset or 0) < end for m in answered):
-            return False  # of an older epoch, in which the same broker led
-        return any(m.term == self._epoch and m.latest_term is None and (m.offset or 0) >= end for m in answered)
+        return any(self._epoch <= epoch < until for epoch in self._evidence.lacked_roles.get(self._leader, ()))
 
     def begins_behind(self, start: int) -> bool:
         """Whether its request log begins after the epoch did, and perhaps after a record of it was written."""

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec import Struct
 
 from rules.evidence import PartitionEvidence
+from rules.evidence.asked_once import asked_once
 from rules.loss.last_answers import Answering
 
-NOT_OF_ALL = (0, 1)
+NOT_OF_ALL: Final = (0, 1)
 """acks of producers that are answered, or go on, before other replicas hold their records."""
 
 
 class UntoldAnswers(Struct, frozen=True, kw_only=True):
     """Why it is open whether a leader answered producers for some records."""
 
-    leader: int | None
     by_one: bool
     """Whether a producer of the partition is seen that does not wait for all replicas."""
-    missing: bool
+    missing: bool = False
     """Whether answers are logged, and the leader's are not here or not whole."""
-    end_unseen: bool
+    end_unseen: bool = False
     """Whether requests are logged, and none that it answered after it had led."""
 
     @property
@@ -28,15 +30,31 @@ class UntoldAnswers(Struct, frozen=True, kw_only=True):
         return self.by_one or self.missing or self.end_unseen
 
 
-def untold(evidence: PartitionEvidence, epoch: int, leader: int | None, part: tuple[int, int]) -> UntoldAnswers | None:
-    """Why it is open; null where all that the leader answered in the epoch is here."""
-    acks = {m.acks for m in evidence.moments if m.kind == "produced"}
-    by_one = not acks.isdisjoint(NOT_OF_ALL)
+@asked_once
+def answered_by_one(evidence: PartitionEvidence) -> bool:
+    """Whether a producer of the partition is seen that does not wait for all replicas."""
+    return any(m.acks in NOT_OF_ALL for m in evidence.moments if m.kind == "produced")
+
+
+def untold_answers(
+    evidence: PartitionEvidence,
+    epochs: tuple[int, int],
+    leader: int | None,
+    part: tuple[int, int],
+    *,
+    older: bool = False,
+) -> UntoldAnswers | None:
+    """Why it is open; null where all that the leader answered in the epoch is here.
+
+    The records are of the first epoch, or of a later one before the second; perhaps of older ones too.
+    """
+    by_one = answered_by_one(evidence)
     if leader is None:
-        return UntoldAnswers(leader=None, by_one=by_one, missing=False, end_unseen=False)
-    own = Answering(evidence, leader, epoch)
+        return UntoldAnswers(by_one=by_one)
+    own = Answering(evidence, leader, epochs[0])
     seen = own.saw_its_last and not own.begins_behind(part[0])
-    if seen and not (by_one and own.left_one_out(*part)):
+    holed = own.lacks_a_role(epochs[1]) or (not older and own.tells_no_produce)
+    holed = holed or (seen and own.left_one_out(*part))
+    if seen and not holed:
         return None
-    missing = own.requests_missing(part[0])
-    return UntoldAnswers(leader=leader, by_one=by_one, missing=missing, end_unseen=own.end_unseen)
+    return UntoldAnswers(by_one=by_one, missing=holed or own.requests_missing(part[0]), end_unseen=own.end_unseen)

@@ -9,7 +9,7 @@ from msgspec import Struct
 from rules.chronicle.chronicle import Chronicle
 from rules.chronicle.request_logs import RequestLogs, log_of
 from rules.history.trace_ends import TraceGap
-from rules.replicas.lacked_roles import LackedRoles, Place, former_of, lacked_roles, told_roles
+from rules.replicas.lacked_roles import LackedRoles, Place, former_of, told_roles
 from rules.replicas.led_last import stop_told, stop_untold
 from rules.replicas.replica import Replica
 from rules.settings import Settings
@@ -33,17 +33,10 @@ class LogReach(Struct, frozen=True, kw_only=True):
 
 
 def log_reach(
-    replicas: Sequence[Replica],
-    chronicle: Chronicle,
-    settings: Settings,
-    requests: RequestLogs,
-    *,
-    ordered: bool,
-    created_again: bool,
+    replicas: Sequence[Replica], chronicle: Chronicle, settings: Settings, requests: RequestLogs, lacked: LackedRoles
 ) -> LogReach:
-    """What the logs about these replicas lack at their ends and amid them; epochs tell it where they have an order."""
+    """What the logs about these replicas lack at their ends and amid them."""
     brokers = sorted({replica.broker for replica in replicas})
-    lacked = lacked_roles(chronicle, brokers, created_again=created_again) if ordered else {}
     return LogReach(
         cut_short=tuple(_cut_short(replicas, settings, lacked)),
         begun_late=_by_place("before", lacked),

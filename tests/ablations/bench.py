@@ -16,7 +16,7 @@ from auditor.engines import local
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.progress import Silent
 from auditor.engines.reading import UnitReader
-from auditor.report.model import AuditReport
+from auditor.report.model import AuditReport, Gate
 from rules.evidence import Level
 from rules.finding import Finding, Severity
 from rules.loss.incurred import Loss
@@ -152,6 +152,7 @@ def broken(bench: Bench, report: AuditReport) -> Iterator[str]:
             where = f"{accusation.rule} {accusation.place} of {brokers}, {confidence}"
             yield f"accuses {severity} {where}: {accusation.message}"
     yield from _billed_more(bench, report)
+    yield from _freed(bench, report)
     scope = report.coverage.scope
     if report.verdict == "clean" and bench.whole.verdict != "clean" and not (
         (scope.absent or scope.before_logs) and scope.words
@@ -177,6 +178,19 @@ def _billed_more(bench: Bench, report: AuditReport) -> Iterator[str]:
             ranges = [(each.start_offset, each.end_offset) for each in known]
             if more := [*without(loss.start_offset, loss.end_offset, ranges)]:
                 yield f"bills {more} of epoch {loss.epoch} in {where}"
+
+
+def _freed(bench: Bench, report: AuditReport) -> Iterator[str]:
+    """What may be done on less evidence, and must not on the whole."""
+    barred = {(place, gate.action): gate for place, gate in _gates(bench.whole) if gate.going == "no-go"}
+    for place, gate in _gates(report):
+        known = barred.get((place, gate.action))
+        if known is not None and gate.going == "go":
+            yield f"frees {place}: {gate.action} {gate.because} The whole: {known.because}"
+
+
+def _gates(report: AuditReport) -> Iterator[tuple[str, Gate]]:
+    return ((f"{told.topic}-{told.partition}", gate) for told in report.advice for gate in told.advice.gates)
 
 
 def _covers(known: Accusation, accusation: Accusation) -> bool:

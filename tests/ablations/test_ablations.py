@@ -46,6 +46,19 @@ def test_less_of_a_walk_accuses_no_more(seed: int, tmp_path: Path) -> None:
         assert not wrong, f"{ablation.name}: {wrong}"
 
 
+BARRED = ((112, 6), (205, 6), (17, 7), (34, 1), (176, 0), (205, 8), (230, 7), (275, 6), (275, 9))
+"""Walks and ablations after which an action could be called safe that is not: logs of requests cut, a leader gone."""
+
+
+@pytest.mark.parametrize("barred", fast_if(BARRED[:3].__contains__, BARRED))
+def test_less_of_a_walk_frees_no_action(barred: tuple[int, int], tmp_path: Path) -> None:
+    seed, number = barred
+    bench = Bench(walked(seed, tmp_path / "walks"), tmp_path / "room", {}, tmp_path / "walks")
+    report = bench.judged(draw(bench.files, random.Random(seed * 1000 + number)))
+    assert report is not None
+    assert [*broken(bench, report)] == []
+
+
 @pytest.mark.parametrize(
     ("kept", "left"),
     [

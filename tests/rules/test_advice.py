@@ -88,8 +88,19 @@ def test_a_second_copy_opens_the_gate() -> None:
     assert gate(told, "restart broker 1").going == "go"
 
 
+UNTOLD = NEW + "broker 1 0000|000\nbroker 2 0000111|\nbroker 3 0000111|\n"
+ALL_ANSWERS = """
+t1 loads 1 at 0
+t2 leads 1 epoch 0 at 0 hw 0
+t3 acks 1 at 0 acks=all
+t4 acks 1 at 4 acks=all error 6
+t5 leads 2 epoch 1 at 4 hw 4
+t6 follows 1 epoch 1 at 7 hw 4 from 2
+"""
+
+
 def test_what_nobody_was_told_of_may_go() -> None:
-    told = advice_on(NEW + "broker 1 0000|000\nbroker 2 0000111|\nbroker 3 0000111|\n")
+    told = advice_on(UNTOLD + ALL_ANSWERS)
     assert [d.stretch.told_of for d in told.doomed] == [False]
     assert gate(told, "restart broker 1").going == "go"
     assert gate(told, "restart broker 1").because == (
@@ -97,6 +108,14 @@ def test_what_nobody_was_told_of_may_go() -> None:
         " were never acknowledged."
     )
     assert gate(told, "elect broker 2").going == "go"
+
+
+@pytest.mark.parametrize("gone", ["", "t1 loads 1 at 0\n", "t2 leads 1 epoch 0 at 0 hw 0\n"])
+def test_what_somebody_may_have_been_told_of_cannot_be_judged(gone: str) -> None:
+    """Without logs, without a sign that its process went on, and without its role a leader may have answered more."""
+    told = advice_on(UNTOLD + ALL_ANSWERS.replace(gone, "") if gone else UNTOLD)
+    assert [d.stretch.told_of for d in told.doomed] == [False]
+    assert {gate(told, action).going for action in ("restart broker 1", "elect broker 2")} == {"unknown"}
 
 
 @pytest.mark.parametrize(
@@ -161,6 +180,24 @@ def test_an_unknown_protocol_of_a_known_release_is_named_and_is_no_go_ahead() ->
     assert (told.going, told.because) == (
         "unknown", "cannot be judged. No log tells which inter-broker protocol broker 1 speaks.",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("of_all", "logs", "going"),
+    [
+        ("1,2,3", ("000|0", "000|"), "unknown"),
+        ("1,2", ("000|0", "000|"), "go"),
+        ("1,2,3", ("000|0", "000|0"), "go"),
+        ("1,2,3", ("0000|", "@2:<00|"), "go"),
+    ],
+)
+def test_who_may_lead_and_is_not_here_may_cut_what_one_copy_here_holds(
+    of_all: str, logs: tuple[str, str], going: str
+) -> None:
+    """Broker 3's log may end before record 3. What broker 2 has deleted by its age is no last copy at risk."""
+    drawn = "".join(f"broker {broker} {log}\n" for broker, log in enumerate(logs, start=1))
+    told = advice_on(NEW + drawn + f"t1 leader 1 epoch 0 isr {of_all} of {of_all}\n")
+    assert gate(told, "restart broker 1").going == going
 
 
 def test_what_an_absent_replica_runs_nobody_knows() -> None:

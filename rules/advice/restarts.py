@@ -1,0 +1,102 @@
+"""Whether a broker may be restarted: what its start cuts, removes or makes lead."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from rules.advice.lacking import costs, named, perhaps_words
+from rules.advice.short_start import short_start
+from rules.advice.unseen_leaders import perhaps_cut
+from rules.advice.weighed import Candidate, Doomed, Gate, OwedCut
+from rules.evidence import PartitionEvidence, Replica
+from rules.finding import capital
+from rules.loss.incurred import Loss
+from rules.loss.survivors import FADING, Survivor
+from rules.words import any_of
+
+CUTS_NOTHING: Final = "cuts nothing from its log, as the disks are."
+
+
+@dataclass(frozen=True, slots=True)
+class Restarts:
+    """What is known of the brokers of a partition before one of them is restarted."""
+
+    evidence: PartitionEvidence
+    doomed: Sequence[Doomed]
+    cuts: Mapping[str, OwedCut]
+    """The furthest cut that each replica makes, by its path."""
+    losses: Sequence[Loss]
+    unjudged: str
+    """Who is assigned and was not judged; empty where everybody was."""
+
+    def of(self, replica: Replica, reached: int | None) -> Gate:
+        """The gate before a restart, where its log had ended once as far as told."""
+        action = f"restart broker {replica.broker}"
+        doomed = [each for each in self.doomed if each.broker == replica.broker]
+        last = [d for d in doomed if d.stretch.told_of and not d.others]
+        leftovers = [s for loss in self.losses if loss.matters for s in loss.survivors if _fades(s, replica.broker)]
+        if replica.unopened:
+            names = ", ".join(dict.fromkeys(unread.span.source for unread in replica.unopened))
+            because = f"cannot be judged. Its log is not here whole: {names} is missing."
+            return Gate(action=action, going="unknown", because=because)
+        if last:
+            because = f"destroys the last copy of {named(d.stretch for d in last)}. {capital(last[0].because)}."
+            return Gate(action=action, going="no-go", because=because, first=f"copy {replica.path}")
+        if leftovers:
+            paths = dict.fromkeys(s.path for s in leftovers)
+            what = f"a {leftovers[0].kind}" if len(paths) == 1 else f"{len(paths)} {leftovers[0].kind}s"
+            because = f"removes {what} with lost records: {named(leftovers)}."
+            return Gate(action=action, going="no-go", because=because, first=f"copy {', '.join(paths)}")
+        short = short_start(replica, reached, self.evidence)
+        return short if short is not None and short.going != "go" else self._cutting(replica, doomed, short)
+
+    def _cutting(self, replica: Replica, doomed: Sequence[Doomed], short: Gate | None) -> Gate:
+        """The gate where nobody was surely told of what the start cuts, or it stands elsewhere too."""
+        action = f"restart broker {replica.broker}"
+        perhaps = [d.stretch for d in doomed if d.stretch.perhaps_told_of and not d.others]
+        if perhaps:
+            because = f"cannot be judged. It cuts {perhaps_words(perhaps)}. No other copy is here."
+            return Gate(action=action, going="unknown", because=because, first=f"copy {replica.path}")
+        if unseen := perhaps_cut(replica, self.unjudged, self.evidence):
+            return unseen
+        cut = _cut_told(self.cuts.get(replica.path), doomed)
+        return Gate(action=action, going="go", because=cut if short is None else f"{cut} {short.because}")
+
+
+def _cut_told(owed: OwedCut | None, doomed: Sequence[Doomed]) -> str:
+    """What a start cuts that costs nothing: also what comes back at once is cut."""
+    if owed is None:
+        return CUTS_NOTHING
+    new = "" if owed.in_force else ", if its versions are new"
+    cut = f"cuts its log from {owed.log_end_offset} to {owed.cut_to} when it follows broker {owed.leader}{new}."
+    if doomed:
+        return f"{cut} Records that do not come back are held elsewhere, or were never acknowledged."
+    return f"{cut} It fetches the same records again."
+
+
+def _fades(survivor: Survivor, broker: int) -> bool:
+    return survivor.broker == broker and survivor.kind in FADING
+
+
+def leads_by_its_start(candidate: Candidate, first: str) -> Gate:
+    """The start of a broker that leads by it costs as its election."""
+    because = f"{costs(candidate.lacks)} It is in the last ISR and nobody leads, so it leads as soon as it runs."
+    return Gate(action=f"restart broker {candidate.broker}", going="no-go", because=because, first=first)
+
+
+def another_leads(sound: Sequence[int], electable: Collection[int]) -> str:
+    """How a sound log comes to lead while nobody does: who is in the last ISR leads by its start."""
+    own = [broker for broker in sound if broker in electable]
+    if own:
+        return f"start {any_of('broker', own)}, which then leads"
+    return f"start {any_of('broker', sound)} and elect it, which needs an unclean election"
+
+
+def starts_wrong(gate: Gate, wrong: str, first: str, sound: Sequence[int]) -> Gate:
+    """The start of a broker that leads by it with a wrong log, where another one could lead, costs as an election."""
+    if gate.going != "go":
+        return gate
+    because = f"makes it lead at once, although {wrong}. It is in the last ISR and nobody leads."
+    return replace(gate, going="no-go", because=because, first=first, after_lead_of=tuple(sound))
