@@ -19,12 +19,7 @@ _LOG_APPEND_TIME: Final = 0x08
 def batch_row(line: BatchLine, place: Origin, start: int, end: int) -> BatchHeader | None:
     """The row of a batch line; None where a number does not fit its column, so no row can say it."""
     row = BatchHeader(
-        cluster_id=place.cluster_id,
-        broker=place.broker,
-        log_dir=place.log_dir,
-        topic=place.topic,
-        topic_id=place.topic_id,
-        partition=place.partition,
+        **place.columns,
         base_offset=line.base_offset,
         last_offset=line.last_offset,
         leader_epoch=line.leader_epoch,
@@ -39,7 +34,6 @@ def batch_row(line: BatchLine, place: Origin, start: int, end: int) -> BatchHead
         producer_id=line.producer_id,
         producer_epoch=line.producer_epoch,
         base_sequence=line.base_sequence,
-        source=place.source,
         span_start=start,
         span_end=end,
     )

@@ -80,12 +80,7 @@ def read_entry(line: DumpLine, file: DumpedFile, place: Origin, output: Output) 
 def _index(match: re.Match[bytes], kind: IndexKind, line: DumpLine, base: int, place: Origin) -> IndexEntry:
     said = {name: int(number) for name, number in match.groupdict().items()}
     return IndexEntry(
-        cluster_id=place.cluster_id,
-        broker=place.broker,
-        log_dir=place.log_dir,
-        topic=place.topic,
-        topic_id=place.topic_id,
-        partition=place.partition,
+        **place.columns,
         kind=kind,
         segment_base_offset=base,
         offset=said["offset"],
@@ -95,7 +90,6 @@ def _index(match: re.Match[bytes], kind: IndexKind, line: DumpLine, base: int, p
         first_offset=said.get("first_offset"),
         last_stable_offset=said.get("last_stable_offset"),
         contradiction=None,
-        source=place.source,
         span_start=line.start,
         span_end=line.end,
     )
@@ -109,12 +103,7 @@ def _producer(line: DumpLine, base: int, place: Origin) -> ProducerState | None:
     said = {name: int(number) for name, number in match.groupdict().items() if number is not None}
     last_offset = said.get("offset", -1)
     return ProducerState(
-        cluster_id=place.cluster_id,
-        broker=place.broker,
-        log_dir=place.log_dir,
-        topic=place.topic,
-        topic_id=place.topic_id,
-        partition=place.partition,
+        **place.columns,
         snapshot_offset=base,
         producer_id=said["id"],
         producer_epoch=said["epoch"],
@@ -124,7 +113,6 @@ def _producer(line: DumpLine, base: int, place: Origin) -> ProducerState | None:
         timestamp=said.get("entry", said.get("time", -1)),
         coordinator_epoch=said["coordinator"],
         current_txn_first_offset=said.get("some", said.get("optional", -1)),
-        source=place.source,
         span_start=line.start,
         span_end=line.end,
     )

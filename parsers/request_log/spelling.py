@@ -266,7 +266,8 @@ def _lines(reader: Reader[Of], headed: type[Header], texts: Sequence[bytes]) -> 
     joined = _RACK.sub(b"rack_id=0", sized.replace(_PARTITION_HEADER, b"{"))
     if _is_odd(joined):
         joined = b"\n".join(b"" if _is_odd(text) else text for text in joined.split(b"\n"))
-    named = _quoted(joined).replace(b":", _MARK.encode() + b"=").replace(b"=", b'":').replace(b"{", b'{"').replace(b",", b',"')
+    named = _quoted(joined).replace(b":", _MARK.encode() + b"=")
+    named = named.replace(b"=", b'":').replace(b"{", b'{"').replace(b",", b',"')
     read = iter(reader.structs(named.replace(b',"{', b",{"), len(whole)))
     lines = [next(read) if part else None for part in parts]
     for line, part in zip(lines, parts, strict=True):
