@@ -6,7 +6,7 @@ from typing import Final
 
 from parsers.dump_text.line_facts import BatchLine
 from parsers.provenance import Origin
-from parsers.tables import BatchHeader, IndexEntry, ProducerState
+from parsers.tables import BatchHeader
 from parsers.tables.column import columns
 
 _WIDTHS: Final = {"int64": 63, "int32": 31, "int16": 15, "int8": 7}
@@ -70,10 +70,10 @@ def _bounds(row_class: type) -> tuple[tuple[str, int, int], ...]:
     return tuple(bounds)
 
 
-_BOUNDS: Final = {row_class: _bounds(row_class) for row_class in (BatchHeader, IndexEntry, ProducerState)}
+_BOUNDS: Final = {row_class: _bounds(row_class) for row_class in (BatchHeader,)}
 
 
-def fits(row: BatchHeader | IndexEntry | ProducerState) -> bool:
+def fits(row: BatchHeader) -> bool:
     """Whether every number of a row fits the width and bounds of its column."""
     for name, low, high in _BOUNDS[type(row)]:
         value = getattr(row, name)
