@@ -22,12 +22,12 @@ from auditor.bundle.masked_logs import Place
 from auditor.bundle.masking import new_mask
 from auditor.bundle.wanted import BundleRequest, wanted
 from auditor.config import AuditConfig, ConfigError
+from auditor.document_fields import fields
 from auditor.dumps import DumpParts, gather
 from auditor.engines.plan.selection import Selection
 from auditor.exit_codes import ExitCode
 from auditor.outlet import require_place
 from auditor.progress_bar import watched
-from auditor.report.document_fields import fields
 from auditor.report.model import AuditReport
 from auditor.report.named_places import named_places
 from auditor.report.plain import plain

@@ -8,7 +8,7 @@ from typing import Final
 
 from auditor.diff.compare import Comparison
 from auditor.diff.side import ComparedReport, ToldFinding
-from auditor.report.document_fields import Json, fields
+from auditor.document_fields import Json, fields
 
 FORMAT: Final = "tidemark-diff/1"
 

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from auditor.document_fields import fields
 from auditor.exit_codes import ExitCode
 from auditor.quality.outcome import ExpectationResult, QualityReport, TableOutcome
-from auditor.report.document_fields import fields
 from parsers.provenance import Span
 
 SCHEMA_VERSION: Final = 1

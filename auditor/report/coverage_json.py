@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from auditor.report.document_fields import Json, fields
+from auditor.document_fields import Json, fields
 from auditor.report.model import AuditReport, Coverage, UndecidedLine
 from auditor.report.named_places import PLACES_TOLD, listed
 

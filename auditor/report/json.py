@@ -7,9 +7,9 @@ from typing import Final
 
 import msgspec
 
+from auditor.document_fields import Json, at_least, camel, fields
 from auditor.report.availability_json import availability_document
 from auditor.report.coverage_json import coverage_document
-from auditor.report.document_fields import Json, at_least, camel, fields
 from auditor.report.loss_json import loss_document
 from auditor.report.model import (
     AuditReport,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from auditor.report.document_fields import Json, at_least, fields
+from auditor.document_fields import Json, at_least, fields
 from auditor.report.model import Contents, GroupAtRisk, Loss, Portion, RemoteCopy, Survivor
 
 
@@ -32,8 +32,11 @@ def _remote(copy: RemoteCopy) -> Json:
 
 
 def _portion(portion: Portion) -> Json:
-    told = fields(portion, "worth start_offset end_offset records bytes")
-    return {**told, "atLeast": at_least(portion), "divided": portion.divided}
+    return {
+        **fields(portion, "worth start_offset end_offset records bytes"),
+        "atLeast": at_least(portion),
+        "divided": portion.divided,
+    }
 
 
 def _contents(contents: Contents) -> Json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from auditor.report.document_fields import fields
+from auditor.document_fields import fields
 from rules.finding import Severity
 from rules.words import counted, numbered
 

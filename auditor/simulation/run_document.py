@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from auditor.report.document_fields import Json, fields
+from auditor.document_fields import Json, fields
 from rules.simulator.drawing import draw
 from rules.simulator.run_outcome import Outcome
 from rules.simulator.run_rows import ReplicaRow, Row

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from auditor.report.document_fields import Json, fields
+from auditor.document_fields import Json, fields
 from rules.protocol.watermarks import ExpectedHighWatermark
 from rules.timeline.rows import Cell, LastStable, Timeline, TimelineRow
 

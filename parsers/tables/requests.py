@@ -12,7 +12,7 @@ Replica = Annotated[int | None, i32("Id of the asking replica; -1 for a consumer
 ErrorCode = Annotated[int | None, i16("Kafka error code of the partition's answer; null where there is no answer.")]
 
 
-class RequestLine(AddressedRow, frozen=True, kw_only=True):
+class RequestLogRow(AddressedRow, frozen=True, kw_only=True):
     """A row of one line of a request log."""
 
     time_text: Annotated[str, text("Time of the line as written: the end of sending the answer, in the zone of the serving broker.")]
@@ -20,7 +20,7 @@ class RequestLine(AddressedRow, frozen=True, kw_only=True):
     correlation_id: Annotated[int | None, i32("Correlation id of the request header.")]
 
 
-class TimedRequest(RequestLine, frozen=True, kw_only=True):
+class TimedRequest(RequestLogRow, frozen=True, kw_only=True):
     """A request and how long each part of it took; the times stand before the address."""
 
     api_version: Annotated[int | None, i16("Version of the request.", minimum=0)]
@@ -74,7 +74,7 @@ SessionGapReason = Literal[
 ]
 
 
-class SessionGap(RequestLine, frozen=True, kw_only=True):
+class SessionGap(RequestLogRow, frozen=True, kw_only=True):
     """A place at which a fetch session cannot be followed without doubt."""
 
     replica: Replica

@@ -24,10 +24,10 @@ from parsers.dump_text import read_dump_text
 from parsers.provenance import Origin
 from parsers.records import BATCH_LIMIT
 from parsers.records.record_contents import decode_contents
-from parsers.request_log import read_request_lines
 from parsers.segment import scan_source
 from parsers.tables import Fetch
 from tests.lab.effort import fast_if
+from tests.lab.whole_logs import read_request_lines
 
 CASES = fast_if("lost_pages_hw".__eq__, ("unclean_4x", "bit_rot_payload", "fast_failover_kip101", "lost_pages_hw"))
 ORIGIN = Origin(source="server.log", broker=1)

@@ -20,12 +20,12 @@ from parsers.request_log import (
     fetch_rows,
     fold,
     join,
-    read_request_log,
 )
 from parsers.request_log.request import Times
 from parsers.request_log.sessions import LAST_EPOCH
 from parsers.tables import Fetch, SessionGap
 from tests.lab.effort import cases, fast_if
+from tests.lab.whole_logs import read_request_log
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
 LOGS = sorted(SAMPLES.glob("*/dump/*/logs/kafka-request.log"))

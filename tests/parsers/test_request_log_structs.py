@@ -23,12 +23,10 @@ from parsers.request_log import (
     LineCounts,
     Other,
     RequestColumns,
-    RequestLog,
     SessionState,
     fetch_columns,
     fold,
     join,
-    read_request_lines,
 )
 from parsers.request_log.batches import batches_of
 from parsers.request_log.blocks import LineReading
@@ -40,6 +38,7 @@ from rules.history.moments import Moment
 from rules.history.repetitions import collapse
 from tests.benchmarks.busy_audit import busy_trace
 from tests.lab.effort import cases, fast_if
+from tests.lab.whole_logs import RequestLog, read_request_lines
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
 LOGS = sorted(SAMPLES.glob("*/dump/*/logs/kafka-request.log"))

@@ -8,9 +8,9 @@ from typing import Final
 
 from msgspec import to_builtins
 
+from auditor.document_fields import Json, camel, fields
 from auditor.report.advice.advice_files import election, may_follow, reassignment
 from auditor.report.advice.advice_text import fading, settled
-from auditor.report.document_fields import Json, camel, fields
 from auditor.report.model import AbsentLogs, PlacedAdvice, UndecidedLine
 from auditor.report.named_places import PLACES_TOLD, listed
 
