@@ -15,7 +15,6 @@ from parsers.request_log.by_partition import (
 )
 from parsers.request_log.call import AnsweredPartition, AskedPartition, FetchCall, PartitionKey
 from parsers.request_log.fetch_columns import RequestColumns, Rows
-from parsers.request_log.fetches import fetch_rows, fold
 from parsers.request_log.layout import DEFAULT_PATTERN
 from parsers.request_log.presence import first_time, holds_requests
 from parsers.request_log.read import EVERY_API, LineCounts
@@ -44,9 +43,7 @@ __all__ = [
     "Worded",
     "fetch_columns",
     "fetch_numbers",
-    "fetch_rows",
     "first_time",
-    "fold",
     "holds_requests",
     "join",
     "lost_lines",
