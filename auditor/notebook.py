@@ -12,8 +12,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from auditor.audit import audit
 from auditor.config import AuditConfig, merge
+from auditor.document_fields import camel
 from auditor.report.html.timeline_page import render_page, render_svg
-from auditor.report.json import camel, finding_document
+from auditor.report.json import finding_document
 from auditor.report.model import AuditReport
 from auditor.report.plain import plain
 from auditor.timeline import evidence_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, Protocol, TypedDict
 
 from msgspec import Struct
 
@@ -78,6 +78,18 @@ def row_span(row: Addressed) -> Span:
     return Span(source=row.source, start=row.span_start, end=row.span_end)
 
 
+class OriginColumns(TypedDict):
+    """What every row of a file repeats of its place, by the names of columns."""
+
+    cluster_id: str | None
+    broker: int | None
+    log_dir: str | None
+    topic: str | None
+    topic_id: str | None
+    partition: int | None
+    source: str
+
+
 class Origin(Struct, frozen=True, kw_only=True):
     """What all rows of one file share: the file and the replica (or log dir) that it belongs to.
 
@@ -92,6 +104,14 @@ class Origin(Struct, frozen=True, kw_only=True):
     topic_id: str | None = None
     partition: int | None = None
     state: ReplicaState = "current"
+
+    @property
+    def columns(self) -> OriginColumns:
+        """The columns that its rows share."""
+        return OriginColumns(
+            cluster_id=self.cluster_id, broker=self.broker, log_dir=self.log_dir, topic=self.topic,
+            topic_id=self.topic_id, partition=self.partition, source=self.source,
+        )  # fmt: skip
 
     def span(self, start: int, end: int) -> Span:
         """The address of bytes `[start, end)` of this file."""

@@ -24,16 +24,10 @@ class Parsed(Struct, Generic[Row], frozen=True, kw_only=True):
 def refuse(origin: Origin, kind: RefusalKind, start: int, end: int, *, expected: str, found: str | bytes) -> Refusal:
     """A refusal of bytes `[start, end)` of a file."""
     return Refusal(
-        cluster_id=origin.cluster_id,
-        broker=origin.broker,
-        log_dir=origin.log_dir,
-        topic=origin.topic,
-        topic_id=origin.topic_id,
-        partition=origin.partition,
+        **origin.columns,
         kind=kind,
         expected=expected,
         found=shorten(found),
-        source=origin.source,
         span_start=start,
         span_end=end,
     )

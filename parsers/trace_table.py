@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from parsers.provenance import Origin
-from parsers.refusal import Parsed, refuse
+from parsers.refusal import refuse
 from parsers.tables import Fetch, Refusal
 
 COLUMNS: Final = (
@@ -44,17 +44,8 @@ class _Unfit(ValueError):
     """A line that is no row of a trace table."""
 
 
-def read_trace_table(path: Path, origin: Origin, start: int = 0, end: int | None = None) -> Parsed[Fetch]:
-    """The fetches of a trace table, or those whose lines begin in bytes `[start, end)` of it."""
-    rows = list(trace_rows(path, origin, start, end))
-    return Parsed(
-        rows=tuple(row for row in rows if isinstance(row, Fetch)),
-        refusals=tuple(row for row in rows if isinstance(row, Refusal)),
-    )
-
-
 def trace_rows(path: Path, origin: Origin, start: int = 0, end: int | None = None) -> Iterator[Fetch | Refusal]:
-    """The same line by line, for tables of any length."""
+    """The fetches of a trace table, or those whose lines begin in bytes `[start, end)` of it, line by line."""
     try:
         with path.open("rb") as file:
             yield from _rows(file, origin, start, end)

@@ -9,19 +9,9 @@ from msgspec import structs
 
 from rules.evidence import BrokerVersion, Difference, PartitionEvidence, Replica
 from rules.protocol import replica_log as protocol
-from rules.protocol.truncation import RULES, RuleName, Truncation, end_offset_rule, rule_in_force
+from rules.protocol.truncation import RULES, Exchange, RuleName, Truncation, end_offset_rule, rule_in_force
 from rules.protocol.versions import parse_kafka_version, parse_protocol_version
 from rules.unwritten.asking import Asked
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskedAndAnswered:
-    """One exchange between a follower and its leader; -1 stands where Kafka sends -1."""
-
-    asked_epoch: int
-    asked_offset: int | None
-    answered_epoch: int
-    answered_offset: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +19,7 @@ class ProtocolOutcome:
     """What one generation of the protocol makes of the pair."""
 
     rule: str
-    exchanges: tuple[AskedAndAnswered, ...]
+    exchanges: tuple[Exchange, ...]
     cut_to: int
     cuts: bool
     kept_start: int
@@ -196,15 +186,7 @@ def outcome(truncation: Truncation, asking: protocol.ReplicaLog, *, in_force: bo
     """One line of the table."""
     return ProtocolOutcome(
         rule=truncation.rule,
-        exchanges=tuple(
-            AskedAndAnswered(
-                asked_epoch=e.asked_epoch,
-                asked_offset=e.asked_offset,
-                answered_epoch=e.answered_epoch,
-                answered_offset=e.answered_offset,
-            )
-            for e in truncation.exchanges
-        ),
+        exchanges=truncation.exchanges,
         cut_to=truncation.offset,
         cuts=truncation.cuts,
         kept_start=asking.log_start_offset,

@@ -263,6 +263,11 @@ LAWS: Final = (
         ours=("auditor.report.**",),
     ),
     Law(
+        modules=("auditor.document_fields",),
+        says="how documents spell values stands on the address of evidence alone",
+        ours=("parsers.provenance",),
+    ),
+    Law(
         modules=("auditor.report.model", "auditor.report.placed"),
         says="the report's model is made of what the judges say, and of what a policy makes of it",
         ours=(
@@ -281,7 +286,7 @@ LAWS: Final = (
     Law(
         modules=("auditor.report.**",),
         says="a renderer sees auditor.report and rules.{finding,sketch}, never engines, parsers or pyspark",
-        ours=("auditor.report.**", "rules.finding", "rules.words", *SKETCH),
+        ours=("auditor.report.**", "auditor.document_fields", "rules.finding", "rules.words", *SKETCH),
         foreign=("rich",),
     ),
     Law(
@@ -331,7 +336,7 @@ LAWS: Final = (
         says="a simulated run is told, and written down in rows by the writers: nothing is read or judged",
         ours=(
             *("auditor.simulation.**", "auditor.config.**", "auditor.whole_files", "auditor.report.plain"),
-            "rules.simulator.**",
+            *("auditor.document_fields", "rules.simulator.**"),
             *("rules.protocol.**", "parsers.tables.**", "parsers.writers.**"),
         ),
     ),

@@ -9,28 +9,12 @@ import typer
 
 from auditor.cli.options import (
     PARAGRAPH,
-    ConfigFile,
-    Copied,
     DumpFolder,
     Dumps,
-    Engine,
     FindingId,
-    Force,
-    KafkaVersions,
-    Level,
-    LogDirs,
-    LogPatterns,
-    LogTimezones,
-    Output,
-    Partial,
-    Partitions,
-    Protocols,
-    Quiet,
     ReportFile,
-    ShowSettings,
     TextFormat,
-    Topics,
-    Traces,
+    takes,
 )
 from auditor.cli.run_settings import settings_of
 from auditor.exit_codes import OF_ADVISE, ExitCode, exit_code_table
@@ -86,91 +70,42 @@ Understood = Annotated[
 ]
 
 
-def postmortem(  # noqa: PLR0913 - one parameter an option
-    dump: Dumps,
-    *,
-    topic: Topics = None,
-    partition: Partitions = None,
-    trace: Traces = None,
-    log_pattern: LogPatterns = None,
-    log_timezone: LogTimezones = None,
-    level: Level = None,
-    engine: Engine = None,
-    log_dir: LogDirs = None,
-    kafka_version: KafkaVersions = None,
-    inter_broker_protocol: Protocols = None,
-    partial: Partial = None,
-    copied: Copied = None,
-    quiet: Quiet = None,
-    format: IncidentFormat = None,  # noqa: A002 - the option's name
-    output: Output = None,
-    force: Force = None,
-    verbose: Appendix = None,
-    config: ConfigFile = None,
-    show_settings: ShowSettings = False,
-) -> None:
+@takes(
+    "topic partition trace log_pattern log_timezone level engine log_dir kafka_version inter_broker_protocol "
+    "partial copied quiet format output force verbose config show_settings",
+    format=IncidentFormat,
+    verbose=Appendix,
+)
+def postmortem(dump: Dumps, **given: object) -> None:
     """Audit, and write the incident report: Markdown that reads as plain text, or a page with pictures."""
-    given = locals()
     from auditor.run_audit import run_postmortem
 
     # Settings for other commands may name formats that no incident report has.
-    decided = {"format": "postmortem"} if format is None else {}
-    raise SystemExit(run_postmortem(dump, settings_of(given, config, decided)))
+    decided = {"format": "postmortem"} if given["format"] is None else {}
+    raise SystemExit(run_postmortem(dump, settings_of(given, decided)))
 
 
-def advise(  # noqa: PLR0913 - one parameter an option
-    dump: Dumps,
-    *,
-    topic: Topics = None,
-    partition: Partitions = None,
-    trace: Traces = None,
-    log_pattern: LogPatterns = None,
-    log_timezone: LogTimezones = None,
-    level: Level = None,
-    engine: Engine = None,
-    log_dir: LogDirs = None,
-    kafka_version: KafkaVersions = None,
-    inter_broker_protocol: Protocols = None,
-    partial: Partial = None,
-    copied: Copied = None,
-    quiet: Quiet = None,
-    format: TextFormat = None,  # noqa: A002 - the option's name
-    output: Output = None,
-    force: Force = None,
-    config: ConfigFile = None,
-    show_settings: ShowSettings = False,
-) -> None:
+@takes(
+    "topic partition trace log_pattern log_timezone level engine log_dir kafka_version inter_broker_protocol "
+    "partial copied quiet format output force config show_settings",
+    format=TextFormat,
+)
+def advise(dump: Dumps, **given: object) -> None:
     """Say of every troubled partition who could lead at what cost, what a restart destroys, and what to copy first."""
-    given = locals()
     from auditor.advise import run_advise
 
-    raise SystemExit(int(run_advise(dump, settings_of(given, config))))
+    raise SystemExit(int(run_advise(dump, settings_of(given))))
 
 
-def bundle(  # noqa: PLR0913 - one parameter an option
-    dump: BundledOf,
-    *,
-    to: BundleTarget,
-    finding: Bundled = None,
-    topic: Topics = None,
-    partition: Partitions = None,
-    level: Level = None,
-    engine: Engine = None,
-    log_dir: LogDirs = None,
-    kafka_version: KafkaVersions = None,
-    inter_broker_protocol: Protocols = None,
-    partial: Partial = None,
-    copied: Copied = None,
-    quiet: Quiet = None,
-    force: Force = None,
-    config: ConfigFile = None,
-    show_settings: ShowSettings = False,
-) -> None:
+@takes(
+    "topic partition level engine log_dir kafka_version inter_broker_protocol partial copied quiet force "
+    "config show_settings",
+)
+def bundle(dump: BundledOf, *, to: BundleTarget, finding: Bundled = None, **given: object) -> None:
     """Pack the evidence behind findings with every payload masked, and try whether it still shows them."""
-    given = {name: value for name, value in locals().items() if name not in ("to", "finding")}
     from auditor.bundle import requested, run_bundle
 
-    settings = settings_of(given, config)
+    settings = settings_of(given)
     raise SystemExit(run_bundle(requested(dump, to, finding or ()), settings))
 
 

@@ -14,40 +14,16 @@ from auditor.cli.options import (
     COLLECTS,
     COMMANDS,
     AsMarkdown,
-    Baseline,
     BytesShown,
-    ConfigFile,
-    Copied,
-    DryRun,
     DumpFolder,
     Dumps,
-    Engine,
-    ExcludedTopics,
-    ExitZero,
-    FailOn,
     FindingId,
-    Force,
-    Format,
-    KafkaVersions,
-    Level,
-    LogDirs,
-    LogPatterns,
-    LogTimezones,
-    MinCoverage,
-    Output,
     PagesFolder,
-    Partial,
-    Partitions,
     Payloads,
-    Protocols,
-    Quiet,
     ReportFile,
     RuleName,
     RuleNamed,
-    ShowSettings,
-    Topics,
-    Traces,
-    Verbose,
+    takes,
 )
 from auditor.cli.quality import quality
 from auditor.cli.run_settings import settings_of
@@ -94,45 +70,21 @@ def start(
 
 
 @app.command(epilog=AUDITS, short_help="Say what was lost, where logs diverge, and why.")
-def audit(  # noqa: PLR0913 - one parameter an option: the command line's table of contents
-    dump: Dumps,
-    *,
-    topic: Topics = None,
-    exclude_topic: ExcludedTopics = None,
-    partition: Partitions = None,
-    level: Level = None,
-    engine: Engine = None,
-    format: Format = None,  # noqa: A002 - the option's name
-    output: Output = None,
-    force: Force = None,
-    fail_on: FailOn = None,
-    min_coverage: MinCoverage = None,
-    partial: Partial = None,
-    copied: Copied = None,
-    config: ConfigFile = None,
-    show_settings: ShowSettings = False,
-    dry_run: DryRun = False,
-    exit_zero: ExitZero = None,
-    baseline: Baseline = None,
-    log_dir: LogDirs = None,
-    trace: Traces = None,
-    log_pattern: LogPatterns = None,
-    log_timezone: LogTimezones = None,
-    kafka_version: KafkaVersions = None,
-    inter_broker_protocol: Protocols = None,
-    quiet: Quiet = None,
-    verbose: Verbose = None,
-) -> None:
+@takes(
+    "topic exclude_topic partition level engine format output force fail_on min_coverage partial copied config "
+    "show_settings dry_run exit_zero baseline log_dir trace log_pattern log_timezone kafka_version "
+    "inter_broker_protocol quiet verbose",
+)
+def audit(dump: Dumps, **given: object) -> None:
     """Read every broker's disks together and say what was lost, where logs diverge, and why."""
-    given = locals()
-    if dry_run:
+    if given["dry_run"]:
         from auditor.dry_run import dry_run as what_would_be_read
 
-        say(what_would_be_read(dump, settings_of(given, config)))
+        say(what_would_be_read(dump, settings_of(given)))
         raise SystemExit(ExitCode.CLEAN)
     from auditor.run_audit import run_audit
 
-    code = run_audit(dump, settings_of(given, config))
+    code = run_audit(dump, settings_of(given))
     raise SystemExit(code)
 
 

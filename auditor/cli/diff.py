@@ -9,27 +9,8 @@ import typer
 
 from auditor.cli.options import (
     PARAGRAPH,
-    ConfigFile,
-    Copied,
-    Engine,
-    ExcludedTopics,
-    FailOn,
-    Force,
-    KafkaVersions,
-    Level,
-    LogDirs,
-    LogPatterns,
-    LogTimezones,
-    MinCoverage,
-    Output,
-    Partial,
-    Partitions,
-    Protocols,
-    Quiet,
-    ShowSettings,
     TextFormat,
-    Topics,
-    Traces,
+    takes,
 )
 from auditor.cli.run_settings import settings_of
 from auditor.exit_codes import OF_DIFF, exit_code_table
@@ -58,37 +39,17 @@ VerboseDiff = Annotated[
 After = Annotated[Path, typer.Argument(metavar="AFTER", help="The later report or dump.")]
 
 
-def diff(  # noqa: PLR0913 - one parameter an option
-    before: Before,
-    after: After,
-    *,
-    format: TextFormat = None,  # noqa: A002 - the option's name
-    output: Output = None,
-    force: Force = None,
-    fail_on: FailOn = None,
-    min_coverage: MinCoverage = None,
-    topic: Topics = None,
-    exclude_topic: ExcludedTopics = None,
-    partition: Partitions = None,
-    level: Level = None,
-    engine: Engine = None,
-    partial: Partial = None,
-    copied: Copied = None,
-    log_dir: LogDirs = None,
-    trace: Traces = None,
-    log_pattern: LogPatterns = None,
-    log_timezone: LogTimezones = None,
-    kafka_version: KafkaVersions = None,
-    inter_broker_protocol: Protocols = None,
-    verbose: VerboseDiff = None,
-    quiet: Quiet = None,
-    config: ConfigFile = None,
-    show_settings: ShowSettings = False,
-) -> None:
+@takes(
+    "format output force fail_on min_coverage topic exclude_topic partition level engine partial copied "
+    "log_dir trace log_pattern log_timezone kafka_version inter_broker_protocol verbose quiet config "
+    "show_settings",
+    format=TextFormat,
+    verbose=VerboseDiff,
+)
+def diff(before: Before, after: After, **given: object) -> None:
     """Compare two reports, or two dumps, and say which findings are new, changed or fixed."""
-    given = {name: value for name, value in locals().items() if name not in ("before", "after")}
     from auditor.diff import run_diff
 
     # The earlier side is the baseline: another one would make two notions of what is new.
-    settings = settings_of(given, config, {"baseline": ""})
+    settings = settings_of(given, {"baseline": ""})
     raise SystemExit(run_diff(before, after, settings))

@@ -31,7 +31,7 @@ def find(  # noqa: PLR0913 - one parameter an option
     explain: Annotated[bool, typer.Option("--explain", help="Tell every step of the lookup.")] = False,
     log_dir: LogDirs = None,
     config: ConfigFile = None,
-    show_settings: ShowSettings = False,
+    show_settings: ShowSettings = None,
 ) -> None:
     """Look up an offset or a timestamp as a broker does, and say where its batch stands on every replica."""
     from auditor.find import Sought, run_find
@@ -46,6 +46,6 @@ def find(  # noqa: PLR0913 - one parameter an option
         explain=explain,
     )
     place = {} if show_settings and None in (topic, partition) else {"topic": (topic,), "partition": (partition,)}
-    given = {**place, "log_dir": log_dir, "show_settings": show_settings}
+    given = {**place, "log_dir": log_dir, "config": config, "show_settings": show_settings}
     decided = {"exclude_topic": ()}
-    raise SystemExit(run_find(asked, settings_of(given, config, decided, HEEDED)))
+    raise SystemExit(run_find(asked, settings_of(given, decided, HEEDED)))

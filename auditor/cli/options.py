@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeVar
 
 import typer
 from typer.models import OptionInfo
 
 from auditor.exit_codes import exit_code_table
+
+Command = TypeVar("Command", bound=Callable[..., None])
 
 LONGEST_NUMBER: Final = 25
 """Digits; numbers that no offset can be are refused by who looks them up."""
@@ -121,10 +124,10 @@ Force = Annotated[
     bool | None, typer.Option("--force", help="Overwrite files of --output and --format that exist already.")
 ]
 ShowSettings = Annotated[
-    bool, typer.Option("--show-settings", help="Print each setting, its value and who gave it, and end.")
+    bool | None, typer.Option("--show-settings", help="Print each setting, its value and who gave it, and end.")
 ]
 DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Print what would be read and about how long it would take, and end.")
+    bool | None, typer.Option("--dry-run", help="Print what would be read and about how long it would take, and end.")
 ]
 FailOn = Annotated[
     str | None,
@@ -216,6 +219,35 @@ Quiet = Annotated[bool | None, typer.Option("-q", "--quiet", help="Show no progr
 Verbose = Annotated[
     bool | None, typer.Option("-v", "--verbose", help="Print all: each finding with its evidence, and every replica.")
 ]
+
+OPTIONS: Final[Mapping[str, object]] = {
+    "topic": Topics, "exclude_topic": ExcludedTopics, "partition": Partitions, "level": Level, "engine": Engine,
+    "format": Format, "output": Output, "force": Force, "fail_on": FailOn, "min_coverage": MinCoverage,
+    "partial": Partial, "copied": Copied, "config": ConfigFile, "show_settings": ShowSettings, "dry_run": DryRun,
+    "exit_zero": ExitZero, "baseline": Baseline, "log_dir": LogDirs, "trace": Traces, "log_pattern": LogPatterns,
+    "log_timezone": LogTimezones, "kafka_version": KafkaVersions, "inter_broker_protocol": Protocols, "quiet": Quiet,
+    "verbose": Verbose,
+}  # fmt: skip
+"""What several commands take, by the names of settings."""
+
+
+def takes(options: str, **own: object) -> Callable[[Command], Command]:
+    """A command with these options, in the order of its help; `own` are those that it words itself."""
+
+    def declare(command: Command) -> Command:
+        every = signature(command, eval_str=True).parameters.values()
+        named = [each for each in every if each.kind is not Parameter.VAR_KEYWORD]
+        listed = [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=own.get(name, OPTIONS[name]))
+            for name in options.split()
+        ]
+        whole = [*named, *listed]
+        command.__signature__ = Signature(whole)  # type: ignore[attr-defined]  # the library asks for it
+        command.__annotations__ = {each.name: each.annotation for each in whole}
+        return command
+
+    return declare
+
 
 RuleName = Annotated[str, typer.Argument(metavar="RULE", help="Id or name of a rule, e.g. LOG001.")]
 RuleNamed = Annotated[

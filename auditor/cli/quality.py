@@ -22,11 +22,11 @@ def quality(
     topic: Topics = None,
     log_dir: LogDirs = None,
     config: ConfigFile = None,
-    show_settings: ShowSettings = False,
+    show_settings: ShowSettings = None,
 ) -> None:
     """Check every table of a dump against what its columns promise: types, ranges, keys, addresses, checksums."""
-    given = {"topic": topic, "log_dir": log_dir, "show_settings": show_settings}
-    settings = settings_of(given, config, {"exclude_topic": (), "partition": ()}, HEEDED)
+    given = {"topic": topic, "log_dir": log_dir, "config": config, "show_settings": show_settings}
+    settings = settings_of(given, {"exclude_topic": (), "partition": ()}, HEEDED)
     from auditor.quality.run import run_quality
 
     raise SystemExit(run_quality(dump, output, settings))

@@ -13,13 +13,12 @@ from auditor.streams import remark, say
 if TYPE_CHECKING:
     from auditor.config import AuditConfig
 
-NO_SETTINGS: Final = ("dump", "config", "show_settings", "dry_run")
+NO_SETTINGS: Final = ("config", "show_settings", "dry_run")
 """Parameters of a command that say nothing of how an audit is made or told."""
 
 
 def settings_of(
     given: Mapping[str, object],
-    config: Path | None,
     decided: Mapping[str, object] | None = None,
     heeded: Collection[str] | None = None,
 ) -> AuditConfig:
@@ -30,7 +29,7 @@ def settings_of(
     from auditor.config import environment, merge, newer_than_known, settings_text
     from auditor.config.sources import as_variable
 
-    settings = merge(_of_file(config), environment(os.environ), as_variable)
+    settings = merge(_of_file(given.get("config")), environment(os.environ), as_variable)
     flags = {name: value for name, value in given.items() if name not in NO_SETTINGS and value not in (None, [], ())}
     settings = merge(merge(settings, flags), decided or {}, lambda _: "this command")
     if given.get("show_settings"):
@@ -42,13 +41,13 @@ def settings_of(
     return settings
 
 
-def _of_file(config: Path | None) -> AuditConfig:
+def _of_file(config: object) -> AuditConfig:
     """The settings of the file that a flag names, or the variable."""
     from auditor.config import AuditConfig, ConfigError, merge, read_config
     from auditor.config.sources import CONFIG_VARIABLE
 
     named = os.environ.get(CONFIG_VARIABLE)
-    file = config or (Path(named) if named else None)
+    file = config if isinstance(config, Path) else Path(named) if named else None
     if file is None:
         return AuditConfig()
     try:

@@ -37,7 +37,7 @@ OwnProcess = Annotated[
 ]
 AS_SETTINGS: Final = (
     "engine", "quiet", "trace", "log_pattern", "log_timezone", "log_dir", "kafka_version", "inter_broker_protocol",
-    "format", "output", "force", "show_settings",
+    "format", "output", "force", "config", "show_settings",
 )  # fmt: skip
 
 
@@ -58,7 +58,7 @@ def timeline(  # noqa: PLR0913 - one parameter an option
     output: Output = None,
     force: Force = None,
     config: ConfigFile = None,
-    show_settings: ShowSettings = False,
+    show_settings: ShowSettings = None,
     since: Annotated[
         str | None,
         typer.Option("--from", metavar="TIME", help="Only events from this time on, as the column `time` has it."),
@@ -77,4 +77,4 @@ def timeline(  # noqa: PLR0913 - one parameter an option
     from auditor.timeline import Excerpt, run_timeline
 
     asked = Excerpt(topic=topic, partition=partition, since=since, until=until, offsets=offsets)
-    run_timeline(dump, settings_of(given, config), asked)
+    run_timeline(dump, settings_of(given), asked)

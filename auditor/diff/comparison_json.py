@@ -8,9 +8,9 @@ from typing import Final
 
 from auditor.diff.compare import Comparison
 from auditor.diff.side import ComparedReport, ToldFinding
+from auditor.document_fields import Json, fields
 
 FORMAT: Final = "tidemark-diff/1"
-Json = dict[str, object]
 
 
 def diff_document(found: Comparison, code: int, why: Sequence[str]) -> str:
@@ -23,7 +23,7 @@ def diff_document(found: Comparison, code: int, why: Sequence[str]) -> str:
         "changed": [
             {
                 **_finding(each.after),
-                "changes": [{"field": c.field, "before": c.before, "after": c.after} for c in each.changes],
+                "changes": [fields(change) for change in each.changes],
             }
             for each in found.changed
         ],
@@ -38,12 +38,7 @@ def diff_document(found: Comparison, code: int, why: Sequence[str]) -> str:
 
 def _side(side: ComparedReport) -> Json:
     return {
-        "name": side.name,
-        "version": side.version,
-        "level": side.level,
-        "verdict": side.verdict,
-        "exitCode": side.exit_code,
-        "interrupted": side.interrupted,
+        **fields(side, "name version level verdict exit_code interrupted"),
         "violated": sum(finding.verdict == "violated" for finding in side.findings.values()),
         "undecided": sum(finding.verdict == "undecided" for finding in side.findings.values()),
         "coverage": {**side.counts, "ratio": side.ratio, "kinds": list(side.kinds)},
@@ -52,13 +47,7 @@ def _side(side: ComparedReport) -> Json:
 
 def _finding(finding: ToldFinding) -> Json:
     return {
-        "id": finding.id,
-        "fingerprint": finding.fingerprint,
-        "rule": finding.rule,
-        "verdict": finding.verdict,
+        **fields(finding, "id fingerprint rule verdict"),
         "severity": finding.severity.label,
-        "topic": finding.topic,
-        "partition": finding.partition,
-        "brokers": list(finding.brokers),
-        "message": finding.message,
+        **fields(finding, "topic partition brokers message"),
     }

@@ -102,7 +102,6 @@ class PlacedKeys:
         waiting.at(row["max_timestamp"] if taken else None)
         span = Span(source=origin.source, start=row["span_start"], end=row["span_end"])
         waiting.spans.extend([span] * taken)
-        self._ledger.without_key(len(records) - taken)
         self._held += taken
         if self._held >= AT_ONCE:
             self._hash()
@@ -111,7 +110,6 @@ class PlacedKeys:
         """A batch of which no record has a key; a broker's time of appending says nothing of the producer's."""
         first, last = row["base_timestamp"], row["max_timestamp"]
         if first is None or first < 0 or (row["attributes"] or 0) & _LOG_APPEND_TIME:
-            self._ledger.without_key(records)
             return
         size = row["span_end"] - row["span_start"]
         batch = KeylessBatch(first_time=first, last_time=last, records=records, size=size)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from auditor.document_fields import fields
 from auditor.exit_codes import ExitCode
 from auditor.quality.outcome import ExpectationResult, QualityReport, TableOutcome
 from parsers.provenance import Span
@@ -65,9 +66,7 @@ def _expectation(outcome: ExpectationResult) -> dict[str, object]:
     row: dict[str, object] = {"name": outcome.expected.name, "verdict": outcome.verdict}
     if outcome.verdict == "met":
         return row
-    row |= {"says": outcome.expected.says, "unexpected": outcome.unexpected, "reason": outcome.reason}
-    spans = [{"path": span.source, "start": span.start, "end": span.end} for span in outcome.addresses]
-    return {**row, "evidence": spans}
+    return {**row, "says": outcome.expected.says, **fields(outcome, "unexpected reason addresses=evidence")}
 
 
 def _cells(table: TableOutcome) -> tuple[str, ...]:

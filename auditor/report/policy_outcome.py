@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
+from auditor.document_fields import fields
 from rules.finding import Severity
 from rules.words import counted, numbered
 
@@ -98,16 +99,11 @@ def policy_document(outcome: PolicyOutcome | None) -> Mapping[str, object] | Non
     if outcome is None:
         return None
     return {
-        "rulesOff": list(outcome.rules_off),
-        "leftOut": outcome.left_out,
+        **fields(outcome, "rules_off left_out"),
         "severities": [{"rule": rule, "severity": severity.label} for rule, severity in outcome.severities],
-        "thresholds": [asdict(threshold) for threshold in outcome.thresholds],
-        "silenced": [_line(line) for line in outcome.silenced],
-        "expired": [_line(line) for line in outcome.expired],
-        "unmatched": [_line(line) for line in outcome.unmatched],
+        **fields(outcome, "thresholds silenced expired unmatched"),
         "foreign": _foreign(outcome),
-        "known": list(outcome.known),
-        "gone": outcome.gone,
+        **fields(outcome, "known gone"),
     }
 
 
@@ -116,7 +112,3 @@ def _foreign(outcome: PolicyOutcome) -> Mapping[str, object] | None:
         return None
     of, own = map(list, outcome.foreign)
     return {"baseline": of, "dump": own}
-
-
-def _line(line: SilencedLine) -> Mapping[str, object]:
-    return {"finding": line.finding, "reason": line.reason, "until": line.until}

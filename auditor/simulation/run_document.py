@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from auditor.document_fields import Json, fields
 from rules.simulator.drawing import draw
 from rules.simulator.run_outcome import Outcome
 from rules.simulator.run_rows import ReplicaRow, Row
 from rules.simulator.state import Batch, ReconciledCut
 
-Document = dict[str, object]
 
-
-def run_document(finished: Outcome) -> Document:
+def run_document(finished: Outcome) -> Json:
     """A run: rows and outcome."""
     return {
         "title": finished.run.script.title,
@@ -22,7 +21,7 @@ def run_document(finished: Outcome) -> Document:
     }
 
 
-def comparison_document(columns: Sequence[Outcome]) -> Document:
+def comparison_document(columns: Sequence[Outcome]) -> Json:
     """What each generation made of one script."""
     return {
         "title": columns[0].run.script.title,
@@ -33,38 +32,26 @@ def comparison_document(columns: Sequence[Outcome]) -> Document:
     }
 
 
-def _row(row: Row) -> Document:
+def _row(row: Row) -> Json:
     return {
-        "number": row.number,
-        "event": row.event,
-        "timeMs": row.time_ms,
-        "leaderEpoch": row.epoch,
-        "leader": row.leader,
-        "isr": list(row.isr),
-        "elr": list(row.elr),
-        "underReplicated": row.under_replicated,
-        "underMinIsr": row.under_min_isr,
+        **fields(row, "number event time_ms epoch=leaderEpoch leader isr elr under_replicated under_min_isr"),
         "replicas": [_replica(replica) for replica in row.replicas],
         "said": list(row.said),
     }
 
 
-def _replica(replica: ReplicaRow) -> Document:
+def _replica(replica: ReplicaRow) -> Json:
     return {
-        "broker": replica.broker,
-        "role": replica.role,
-        "logEndOffset": replica.log_end_offset,
-        "highWatermark": replica.high_watermark,
+        **fields(replica, "broker role log_end_offset high_watermark"),
         "epochs": [{"epoch": epoch, "startOffset": start} for epoch, start in replica.epochs],
         "isr": None if replica.isr is None else list(replica.isr),
         "remoteLogEndOffsets": {
-            str(known.broker): {"logEndOffset": known.log_end_offset, "lastCaughtUpMs": known.last_caught_up_ms}
-            for known in replica.remote
+            str(known.broker): fields(known, "log_end_offset last_caught_up_ms") for known in replica.remote
         },
     }
 
 
-def _outcome(finished: Outcome) -> Document:
+def _outcome(finished: Outcome) -> Json:
     end = finished.visible
     return {
         "leader": finished.leader,
@@ -72,40 +59,23 @@ def _outcome(finished: Outcome) -> Document:
         "sketch": draw(finished.run.end).splitlines(),
         "logs": {str(broker.id): [*map(_batch, broker.log.batches)] for broker in finished.run.end.brokers},
         "cuts": [_cut(cut) for cut in finished.cuts],
-        "diverge": [{"left": p.left, "right": p.right, "offset": p.offset} for p in finished.partings],
+        "diverge": [fields(parting) for parting in finished.partings],
         "acknowledgedAndLost": [sent.name for sent in finished.lost],
         "visibleOnceAndLost": [_batch(batch) for batch in finished.unread],
         "readTwice": [[_batch(first), _batch(second)] for first, second in finished.replaced],
         "offlineMs": finished.offline_ms,
-        "producers": [
-            {"name": sent.name, "acks": sent.acks, "broker": sent.broker, "epoch": sent.epoch, "answer": sent.answer}
-            for sent in finished.run.end.produces
-        ],
+        "producers": [fields(sent, "name acks broker epoch answer") for sent in finished.run.end.produces],
     }
 
 
-def _batch(batch: Batch) -> Document:
-    return {"name": batch.name, "baseOffset": batch.base_offset, "endOffset": batch.end_offset, "epoch": batch.epoch}
+def _batch(batch: Batch) -> Json:
+    return fields(batch, "name base_offset end_offset epoch")
 
 
-def _cut(cut: ReconciledCut) -> Document:
+def _cut(cut: ReconciledCut) -> Json:
     return {
-        "broker": cut.broker,
-        "leader": cut.leader,
-        "leaderEpoch": cut.epoch,
-        "rule": cut.rule,
-        "exchanges": [
-            {
-                "askedEpoch": exchange.asked_epoch,
-                "askedOffset": exchange.asked_offset,
-                "answeredEpoch": exchange.answered_epoch,
-                "answeredOffset": exchange.answered_offset,
-            }
-            for exchange in cut.exchanges
-        ],
-        "from": cut.from_offset,
-        "to": cut.to_offset,
-        "keptLogEndOffset": cut.kept_log_end_offset,
+        **fields(cut, "broker leader epoch=leaderEpoch rule exchanges"),
+        **fields(cut, "from_offset=from to_offset=to kept_log_end_offset"),
         "removed": [_batch(batch) for batch in cut.removed],
         "because": cut.because,
     }

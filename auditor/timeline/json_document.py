@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from auditor.document_fields import Json, fields
 from rules.protocol.watermarks import ExpectedHighWatermark
 from rules.timeline.rows import Cell, LastStable, Timeline, TimelineRow
 
@@ -13,77 +14,53 @@ MEANING = (
 """What the fields of the document mean."""
 
 
-def timeline_document(drawn: Timeline) -> dict[str, object]:
+def timeline_document(drawn: Timeline) -> Json:
     """The document."""
     return {
         "format": FORMAT,
         "description": MEANING,
-        "topic": drawn.topic,
-        "partition": drawn.partition,
-        "brokers": list(drawn.brokers),
+        **fields(drawn, "topic partition brokers"),
         "clocks": [
-            {
-                "clock": c.clock,
-                "reference": c.reference,
-                "milliseconds": c.milliseconds,
-                "atLeast": c.least,
-                "atMost": c.most,
-                "bounds": c.bounds,
-            }
-            for c in drawn.clocks
+            fields(clock, "clock reference milliseconds least=atLeast most=atMost bounds") for clock in drawn.clocks
         ],
-        "missing": [
-            {"evidence": m.evidence, "leavesOpen": m.leaves_open, "epochs": list(m.epochs)} for m in drawn.missing
-        ],
+        "missing": [fields(missing, "evidence leaves_open epochs") for missing in drawn.missing],
         "rows": [_row(row) for row in drawn.rows],
     }
 
 
-def _row(row: TimelineRow) -> dict[str, object]:
+def _row(row: TimelineRow) -> Json:
     moment = row.moment
     return {
         "time": row.time,
         "earlierThanAbove": row.back,
-        "clock": moment.clock,
-        "clockTime": moment.clock_time,
+        **fields(moment, "clock clock_time"),
         "lastClockTime": None if moment.last_time is None else moment.last_time - (moment.set_back or 0),
         "kind": moment.kind,
         "text": row.text,
-        "count": moment.count,
-        "epoch": moment.epoch,
-        "term": moment.term,
-        "error": moment.error,
-        "doubtful": moment.doubtful,
+        **fields(moment, "count epoch term error doubtful"),
         "replicas": [_cell(cell) for cell in row.cells],
-        "remoteLogEnds": [{"broker": r.broker, "low": r.low, "high": r.high} for r in row.remotes],
+        "remoteLogEnds": [fields(end, "broker low high") for end in row.remotes],
         "lastStableOffset": None if row.last_stable is None else _stable(row.last_stable),
-        "source": moment.span.source,
-        "start": moment.span.start,
-        "end": moment.span.end,
+        **fields(moment.span, "source start end"),
     }
 
 
-def _stable(last: LastStable) -> dict[str, object]:
+def _stable(last: LastStable) -> Json:
     return {**_interval(last.expected), "told": last.observed, "outside": last.outside}
 
 
-def _cell(cell: Cell) -> dict[str, object]:
+def _cell(cell: Cell) -> Json:
     return {
-        "broker": cell.broker,
-        "leads": cell.leads,
-        "epoch": cell.epoch,
+        **fields(cell, "broker leads epoch"),
         "logEndOffset": _interval(cell.log_end),
         "highWatermark": _interval(cell.high_watermark),
-        "toldLogEndOffset": cell.told_log_end,
-        "toldHighWatermark": cell.told_high_watermark,
-        "outside": cell.outside,
+        **fields(cell, "told_log_end=toldLogEndOffset told_high_watermark outside"),
     }
 
 
-def _interval(expected: ExpectedHighWatermark) -> dict[str, object]:
+def _interval(expected: ExpectedHighWatermark) -> Json:
     return {
-        "low": expected.interval.low,
-        "high": expected.interval.high,
+        **fields(expected.interval, "low high"),
         "lowBecause": expected.low.because if expected.low else None,
         "highBecause": expected.high.because if expected.high else None,
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -16,8 +15,8 @@ from parsers.broker_log.entry_layout import DEFAULT_PATTERN, EntryLayout, parse_
 from parsers.broker_log.event_batches import NO_EVENTS, batch_of
 from parsers.broker_log.matched_events import find_hits, find_lines, text_of
 from parsers.provenance import Origin
-from parsers.refusal import Parsed, refuse
-from parsers.tables import BrokerEvent, BrokerSetting, Refusal, from_arrow
+from parsers.refusal import refuse
+from parsers.tables import Refusal
 
 
 class LogPart(Struct, frozen=True, kw_only=True):
@@ -54,20 +53,6 @@ def read_log(file: BinaryIO, reading: Reading, *, start: int = 0, end: int | Non
 def no_part(refusal: Refusal) -> LogPart:
     """A part that tells nothing but what could not be read."""
     return LogPart(events=NO_EVENTS, settings=NO_SETTINGS, refusals=(refusal,))
-
-
-def parse_events(data: bytes, reading: Reading) -> Parsed[BrokerEvent]:
-    """The events of a whole log in memory."""
-    parts = list(read_log(io.BytesIO(data), reading))
-    rows = tuple(row for part in parts for row in from_arrow(part.events, BrokerEvent))
-    return Parsed(rows=rows, refusals=tuple(refusal for part in parts for refusal in part.refusals))
-
-
-def parse_settings(data: bytes, reading: Reading) -> Parsed[BrokerSetting]:
-    """The settings in the `KafkaConfig values:` blocks of a whole log in memory."""
-    parts = list(read_log(io.BytesIO(data), reading))
-    rows = tuple(row for part in parts for row in from_arrow(part.settings, BrokerSetting))
-    return Parsed(rows=rows, refusals=tuple(refusal for part in parts for refusal in part.refusals))
 
 
 def _too_long(reading: Reading, line: LongLine) -> Refusal:

@@ -59,15 +59,9 @@ def _epoch_entry(origin: Origin, line: CheckpointLine, tokens: list[str]) -> Epo
     if epoch is None or start_offset is None:
         return None
     return EpochEntry(
-        cluster_id=origin.cluster_id,
-        broker=origin.broker,
-        log_dir=origin.log_dir,
-        topic=origin.topic,
-        topic_id=origin.topic_id,
-        partition=origin.partition,
+        **origin.columns,
         epoch=epoch,
         start_offset=start_offset,
-        source=origin.source,
         span_start=line.start,
         span_end=line.end,
     )

@@ -67,12 +67,7 @@ def _row(
 ) -> ProducerState:
     producer_id, epoch, last_sequence, last_offset, offset_delta, timestamp, coordinator_epoch, first_offset = fields
     return ProducerState(
-        cluster_id=origin.cluster_id,
-        broker=origin.broker,
-        log_dir=origin.log_dir,
-        topic=origin.topic,
-        topic_id=origin.topic_id,
-        partition=origin.partition,
+        **origin.columns,
         snapshot_offset=snapshot_offset,
         producer_id=producer_id,
         producer_epoch=epoch,
@@ -82,7 +77,6 @@ def _row(
         timestamp=timestamp,
         coordinator_epoch=coordinator_epoch,
         current_txn_first_offset=first_offset,
-        source=origin.source,
         span_start=start,
         span_end=start + ENTRY.size,
     )

@@ -6,7 +6,7 @@ from typing import Final
 
 from parsers.dump_text.line_facts import BatchLine
 from parsers.provenance import Origin
-from parsers.tables import BatchHeader, IndexEntry, ProducerState
+from parsers.tables import BatchHeader
 from parsers.tables.column import columns
 
 _WIDTHS: Final = {"int64": 63, "int32": 31, "int16": 15, "int8": 7}
@@ -19,12 +19,7 @@ _LOG_APPEND_TIME: Final = 0x08
 def batch_row(line: BatchLine, place: Origin, start: int, end: int) -> BatchHeader | None:
     """The row of a batch line; None where a number does not fit its column, so no row can say it."""
     row = BatchHeader(
-        cluster_id=place.cluster_id,
-        broker=place.broker,
-        log_dir=place.log_dir,
-        topic=place.topic,
-        topic_id=place.topic_id,
-        partition=place.partition,
+        **place.columns,
         base_offset=line.base_offset,
         last_offset=line.last_offset,
         leader_epoch=line.leader_epoch,
@@ -39,7 +34,6 @@ def batch_row(line: BatchLine, place: Origin, start: int, end: int) -> BatchHead
         producer_id=line.producer_id,
         producer_epoch=line.producer_epoch,
         base_sequence=line.base_sequence,
-        source=place.source,
         span_start=start,
         span_end=end,
     )
@@ -76,10 +70,10 @@ def _bounds(row_class: type) -> tuple[tuple[str, int, int], ...]:
     return tuple(bounds)
 
 
-_BOUNDS: Final = {row_class: _bounds(row_class) for row_class in (BatchHeader, IndexEntry, ProducerState)}
+_BOUNDS: Final = {row_class: _bounds(row_class) for row_class in (BatchHeader,)}
 
 
-def fits(row: BatchHeader | IndexEntry | ProducerState) -> bool:
+def fits(row: BatchHeader) -> bool:
     """Whether every number of a row fits the width and bounds of its column."""
     for name, low, high in _BOUNDS[type(row)]:
         value = getattr(row, name)

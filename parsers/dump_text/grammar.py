@@ -13,98 +13,46 @@ from parsers.dump_text.line_facts import BatchLine, PositionedLine, RecordLine
 _N: Final = rb"-?\d{1,19}"
 _TYPE: Final = rb"(?P<type>NoTimestampType|CreateTime|LogAppendTime): (?P<time>" + _N + rb")"
 _BOOL: Final = rb"(?:true|false)"
+_PARTS: Final = {b"n": _N, b"type": _TYPE, b"bool": _BOOL}
+"""Parts of patterns by the names that patterns give them."""
 
 _BATCH: Final = re.compile(
-    rb"baseOffset: (?P<base>" + _N + rb") lastOffset: (?P<last>" + _N + rb")(?: count: (?P<count>\d{1,10}))?"
-    rb" baseSequence: (?P<sequence>" + _N + rb") lastSequence: " + _N + rb" producerId: (?P<producer>" + _N + rb")"
-    rb"(?: producerEpoch: (?P<epoch>" + _N + rb"))? partitionLeaderEpoch: (?P<leader>" + _N + rb")"
-    rb" isTransactional: (?P<txn>" + _BOOL + rb")(?: isControl: (?P<control>" + _BOOL + rb"))?"
-    rb"(?: deleteHorizonMs: OptionalLong(?P<horizon>\.empty|\[" + _N + rb"\]))?"
-    rb" position: (?P<position>\d{1,19}) " + _TYPE + rb"(?: isvalid: (?P<early>" + _BOOL + rb"))?"
+    rb"baseOffset: (?P<base>%(n)b) lastOffset: (?P<last>%(n)b)(?: count: (?P<count>\d{1,10}))?"
+    rb" baseSequence: (?P<sequence>%(n)b) lastSequence: %(n)b producerId: (?P<producer>%(n)b)"
+    rb"(?: producerEpoch: (?P<epoch>%(n)b))? partitionLeaderEpoch: (?P<leader>%(n)b)"
+    rb" isTransactional: (?P<txn>%(bool)b)(?: isControl: (?P<control>%(bool)b))?"
+    rb"(?: deleteHorizonMs: OptionalLong(?P<horizon>\.empty|\[%(n)b\]))?"
+    rb" position: (?P<position>\d{1,19}) %(type)b(?: isvalid: (?P<early>%(bool)b))?"
     rb" size: (?P<size>\d{1,10}) magic: (?P<magic>\d) compresscodec: (?P<codec>\w{1,30}) crc: (?P<crc>\d{1,10})"
-    rb"(?: isvalid: (?P<late>" + _BOOL + rb"))?"
+    rb"(?: isvalid: (?P<late>%(bool)b))?" % _PARTS
 )
 _LEGACY_BATCH: Final = re.compile(
-    rb"offset: (?P<last>"
-    + _N
-    + rb") position: (?P<position>\d{1,19}) "
-    + _TYPE
-    + rb"(?: isvalid: (?P<early>"
-    + _BOOL
-    + rb"))?"
+    rb"offset: (?P<last>%(n)b) position: (?P<position>\d{1,19}) %(type)b(?: isvalid: (?P<early>%(bool)b))?"
     rb" size: (?P<size>\d{1,10}) magic: (?P<magic>[01]) compresscodec: (?P<codec>\w{1,30}) crc: (?P<crc>\d{1,10})"
-    rb"(?: isvalid: (?P<late>" + _BOOL + rb"))?"
+    rb"(?: isvalid: (?P<late>%(bool)b))?" % _PARTS
 )
 _RECORD: Final = re.compile(
-    rb"\| offset: (?P<offset>"
-    + _N
-    + rb") (?:isValid: "
-    + _BOOL
-    + rb" crc: (?:null|\d{1,10}) keySize: (?P<key8>"
-    + _N
-    + rb")"
-    rb" valueSize: (?P<value8>"
-    + _N
-    + rb") (?P<type8>NoTimestampType|CreateTime|LogAppendTime): (?P<time8>"
-    + _N
-    + rb")"
-    rb" baseOffset: "
-    + _N
-    + rb" lastOffset: "
-    + _N
-    + rb" baseSequence: "
-    + _N
-    + rb" lastSequence: "
-    + _N
-    + rb" producerEpoch: "
-    + _N
-    + rb" partitionLeaderEpoch: "
-    + _N
-    + rb" batchSize: \d{1,10} magic: \d compressType: \w{1,30}"
-    rb" position: \d{1,19}|" + _TYPE + rb" key[sS]ize: (?P<key>" + _N + rb") value[sS]ize: (?P<value>" + _N + rb"))"
-    rb" (?:sequence: (?P<sequence>" + _N + rb") headerKeys: \["
-    rb"|(?:isValid: " + _BOOL + rb" )?crc: \d{1,10}\}?(?: isvalid: " + _BOOL + rb")?)"
+    rb"\| offset: (?P<offset>%(n)b) (?:isValid: %(bool)b crc: (?:null|\d{1,10}) keySize: %(n)b valueSize: %(n)b"
+    rb" (?:NoTimestampType|CreateTime|LogAppendTime): %(n)b baseOffset: %(n)b lastOffset: %(n)b baseSequence: %(n)b"
+    rb" lastSequence: %(n)b producerEpoch: %(n)b partitionLeaderEpoch: %(n)b batchSize: \d{1,10} magic: \d"
+    rb" compressType: \w{1,30} position: \d{1,19}|%(type)b key[sS]ize: %(n)b value[sS]ize: %(n)b)"
+    rb" (?:sequence: %(n)b headerKeys: \[|(?:isValid: %(bool)b )?crc: \d{1,10}\}?(?: isvalid: %(bool)b)?)" % _PARTS
 )
 _DEEP: Final = re.compile(
-    rb"offset: (?P<offset>"
-    + _N
-    + rb") position: (?P<position>\d{1,19}) "
-    + _TYPE
-    + rb" isvalid: (?P<valid>"
-    + _BOOL
-    + rb")"
-    rb" keysize: (?P<key>"
-    + _N
-    + rb") valuesize: (?P<value>"
-    + _N
-    + rb") magic: (?P<magic>\d) compresscodec: (?P<codec>\w{1,30})"
-    rb" (?:producerId: (?P<producer>"
-    + _N
-    + rb")(?: producerEpoch: (?P<epoch>"
-    + _N
-    + rb"))? sequence: (?P<sequence>"
-    + _N
-    + rb")"
-    rb" isTransactional: (?P<txn>" + _BOOL + rb") headerKeys: \[|crc: (?P<crc>\d{1,10}))"
+    rb"offset: (?P<offset>%(n)b) position: (?P<position>\d{1,19}) %(type)b isvalid: (?P<valid>%(bool)b)"
+    rb" keysize: (?P<key>%(n)b) valuesize: (?P<value>%(n)b) magic: (?P<magic>\d) compresscodec: (?P<codec>\w{1,30})"
+    rb" (?:producerId: (?P<producer>%(n)b)(?: producerEpoch: (?P<epoch>%(n)b))? sequence: (?P<sequence>%(n)b)"
+    rb" isTransactional: (?P<txn>%(bool)b) headerKeys: \[|crc: (?P<crc>\d{1,10}))" % _PARTS
 )
 _OLD: Final = re.compile(
-    rb"offset: (?P<offset>"
-    + _N
-    + rb") position: (?P<position>\d{1,19}) (?:"
-    + _TYPE
-    + rb" )?isvalid: (?P<valid>"
-    + _BOOL
-    + rb")"
-    rb" payloadsize: (?P<value>"
-    + _N
-    + rb") magic: (?P<magic>[01]) compresscodec: (?P<codec>\w{1,30}) crc: (?P<crc>\d{1,10})"
-    rb"(?: keysize: (?P<key>" + _N + rb"))?"
+    rb"offset: (?P<offset>%(n)b) position: (?P<position>\d{1,19}) (?:%(type)b )?isvalid: (?P<valid>%(bool)b)"
+    rb" payloadsize: (?P<value>%(n)b) magic: (?P<magic>[01]) compresscodec: (?P<codec>\w{1,30}) crc: (?P<crc>\d{1,10})"
+    rb"(?: keysize: (?P<key>%(n)b))?" % _PARTS
 )
 _CONTROL: Final = re.compile(
-    rb"\] (?:endTxnMarker: (?P<marker>ABORT|COMMIT) coordinatorEpoch: "
-    + _N
-    + rb"|controlType: \w{1,40}\((?P<number>-?\d{1,5})\)"
-    rb"|(?P<name>LeaderChange|SnapshotHeader|SnapshotFooter|KRaftVersion|KRaftVoters):? \{.*)"
+    rb"\] (?:endTxnMarker: (?P<marker>ABORT|COMMIT) coordinatorEpoch: %(n)b"
+    rb"|controlType: \w{1,40}\((?P<number>-?\d{1,5})\)"
+    rb"|(?P<name>LeaderChange|SnapshotHeader|SnapshotFooter|KRaftVersion|KRaftVoters):? \{.*)" % _PARTS
 )
 _CONTROL_TYPES: Final = {
     b"ABORT": 0,
@@ -185,15 +133,7 @@ def record_line(text: bytes) -> RecordLine | None:
     match = _RECORD.match(text)
     if match is None:
         return None
-    repeats_batch = match["key8"] is not None
-    return RecordLine(
-        offset=int(match["offset"]),
-        timestamp=int(match["time8"] if repeats_batch else match["time"]),
-        key_size=int(match["key8"] if repeats_batch else match["key"]),
-        value_size=int(match["value8"] if repeats_batch else match["value"]),
-        sequence=int(match["sequence"] or -1),
-        tail=text[match.end() :],
-    )
+    return RecordLine(offset=int(match["offset"]), tail=text[match.end() :])
 
 
 def positioned_line(text: bytes) -> PositionedLine | None:

@@ -32,10 +32,6 @@ class RecordLine(NamedTuple):
     """A line that speaks of one record below its batch line (2.2 and later)."""
 
     offset: int
-    timestamp: int
-    key_size: int
-    value_size: int
-    sequence: int
     tail: bytes
 
 

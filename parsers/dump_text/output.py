@@ -8,26 +8,7 @@ import pyarrow as pa
 from msgspec import Struct
 
 from parsers.dump_text.dumped_file import DumpedFile
-from parsers.tables import BatchHeader, IndexEntry, ProducerState, Refusal, arrow_schema
-
-
-class PrintedRecord(Struct, frozen=True, kw_only=True):
-    """What the text says of one record; contents are never hashed from text, which does not keep their bytes."""
-
-    topic: str | None
-    partition: int | None
-    offset: int
-    timestamp: int
-    sequence: int
-    key_size: int
-    value_size: int
-    control_type: int | None
-    position: int
-    leader_epoch: int | None
-    producer_id: int | None
-    source: str
-    span_start: int
-    span_end: int
+from parsers.tables import BatchHeader, Refusal, arrow_schema
 
 
 class Note(Struct, frozen=True, kw_only=True):
@@ -44,9 +25,6 @@ class DumpChunk(Struct, frozen=True, kw_only=True):
 
     file: DumpedFile | None
     rows: tuple[BatchHeader, ...] = ()
-    records: tuple[PrintedRecord, ...] = ()
-    indexes: tuple[IndexEntry, ...] = ()
-    producers: tuple[ProducerState, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     notes: tuple[Note, ...] = ()
 
@@ -63,16 +41,12 @@ class Output:
     """Rows gathered for the next chunk."""
 
     rows: list[BatchHeader] = field(default_factory=list)
-    records: list[PrintedRecord] = field(default_factory=list)
-    indexes: list[IndexEntry] = field(default_factory=list)
-    producers: list[ProducerState] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
 
     def size(self) -> int:
         """Rows of all kinds."""
-        kinds = (self.rows, self.records, self.indexes, self.producers, self.refusals, self.notes)
-        return sum(len(kind) for kind in kinds)
+        return len(self.rows) + len(self.refusals) + len(self.notes)
 
     def drain(self, file: DumpedFile | None) -> DumpChunk:
         """Everything gathered, as a chunk; the gathering starts anew."""

@@ -7,22 +7,21 @@ ended.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from parsers.dump_text.addressed_lines import DumpLine
 from parsers.dump_text.batch_rows import batch_row
 from parsers.dump_text.dumped_file import DumpedFile
-from parsers.dump_text.grammar import control_type, shows_contents
+from parsers.dump_text.grammar import shows_contents
 from parsers.dump_text.line_facts import BatchLine, PositionedLine, RecordLine
-from parsers.dump_text.output import Output, PrintedRecord
+from parsers.dump_text.output import Output
 from parsers.dump_text.record_groups import Group
 from parsers.provenance import Origin
 from parsers.refusal import refuse
 from parsers.tables import BatchHeader, RefusalKind
 
 _CLAIMS_LIMIT: Final = 8
-_HELD_RECORDS: Final = 4096
 _UNKNOWN: Final = -1
 NEWEST_MAGIC: Final = 2
 
@@ -42,7 +41,6 @@ class PendingBatch:
     said: BatchLine
     row: BatchHeader
     disputed: bool = False
-    records: list[PrintedRecord] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -121,15 +119,14 @@ class Section:
             )
         self.refuse("ambiguous", line.start, line.end, "one batch line a position", f"two at {said.position}")
         held.disputed = True
-        held.records.clear()
         self.ends.add(said.position + said.size)
         self.pending = 0
         return None
 
-    def record(self, line: DumpLine, said: RecordLine) -> bool:
+    def record(self, said: RecordLine) -> bool:
         """Take a record line below its batch line; False where it is none of that batch's.
 
-        Below a disputed batch the line is explained by the refusals of that batch, and gives no row.
+        Below a disputed batch the line is explained by the refusals of that batch.
         """
         held = self.held
         if self.disputed:
@@ -145,32 +142,8 @@ class Section:
             self.pending -= 1
         elif said.offset == batch.last_offset:
             self.pending = 0
-        held.records.append(self._printed(line, said, batch))
-        if len(held.records) > _HELD_RECORDS:
-            self._release_records(held)
         self._note_contents(said.tail)
         return True
-
-    def _printed(
-        self, line: DumpLine, said: RecordLine | PositionedLine, batch: BatchLine | PositionedLine
-    ) -> PrintedRecord:
-        control = batch.control if isinstance(batch, BatchLine) else batch.transactional
-        return PrintedRecord(
-            topic=self.place.topic,
-            partition=self.place.partition,
-            offset=said.offset,
-            timestamp=said.timestamp,
-            sequence=said.sequence,
-            key_size=said.key_size,
-            value_size=said.value_size,
-            control_type=control_type(said.tail) if control else None,
-            position=batch.position,
-            leader_epoch=batch.leader_epoch if isinstance(batch, BatchLine) else None if batch.magic == 2 else -1,
-            producer_id=batch.producer_id,
-            source=self.place.source,
-            span_start=line.start,
-            span_end=line.end,
-        )
 
     def positioned(self, line: DumpLine, said: PositionedLine) -> bool:
         """Take a record line that carries its batch's position; False where it cannot be the next."""
@@ -186,7 +159,6 @@ class Section:
         elif not self._begins(line, said):
             self.reject(line)
             return False
-        self.text.output.records.append(self._printed(line, said, said))
         self._note_contents(said.tail)
         return True
 
@@ -247,11 +219,6 @@ class Section:
         held = self.held
         if held is not None and not held.disputed:
             self.text.output.rows.append(held.row)
-            self._release_records(held)
-
-    def _release_records(self, held: PendingBatch) -> None:
-        self.text.output.records.extend(record for record in held.records if fits_record(record))
-        held.records.clear()
 
     def _refuse_missing(self, end: int) -> None:
         held = self.held
@@ -266,9 +233,3 @@ class Section:
     def refuse(self, kind: RefusalKind, start: int, end: int, expected: str, found: str | bytes) -> None:
         """Add a refusal of bytes of the text."""
         self.text.output.refusals.append(refuse(self.place, kind, start, end, expected=expected, found=found))
-
-
-def fits_record(record: PrintedRecord) -> bool:
-    """Whether a printed record's numbers are of the size that Kafka prints."""
-    wide = (record.offset, record.timestamp)
-    return all(-(1 << 63) <= number < 1 << 63 for number in wide)

@@ -9,8 +9,8 @@ from typing import BinaryIO, Final
 
 from parsers.dump_text.addressed_lines import HEAD_LIMIT, DumpLine, read_lines
 from parsers.dump_text.dumped_file import dumped_file
+from parsers.dump_text.entry_lines import SUFFIXES, is_entry
 from parsers.dump_text.grammar import batch_line, positioned_line, record_line
-from parsers.dump_text.index_rows import SUFFIXES, read_entry
 from parsers.dump_text.line_facts import BatchLine
 from parsers.dump_text.output import DumpChunk, Note, Output
 from parsers.dump_text.section import Section, Text
@@ -123,18 +123,18 @@ class _Reader:
             self._resume(line)
         file = self.section.file
         if file is not None and file.suffix in SUFFIXES:
-            return read_entry(line, file, self.section.place, self.output)
+            return file.base_offset is not None and is_entry(head, file.suffix)
         if said is not None:
             return self.section.batch(line, said)
         if head.startswith(b"| "):
-            return self._record(line, head)
+            return self._record(head)
         record = positioned_line(head) if head.startswith(b"offset: ") else None
         return record is not None and self.section.positioned(line, record)
 
-    def _record(self, line: DumpLine, head: bytes) -> bool:
+    def _record(self, head: bytes) -> bool:
         said = record_line(head)
         if said is not None:
-            return self.section.record(line, said)
+            return self.section.record(said)
         if head.startswith((b"| key: ", b"| payload: ")):
             self.text.contents_seen = True
             return True
@@ -149,8 +149,7 @@ class _Reader:
 
     def _resume(self, line: DumpLine) -> None:
         """Go back to the file before; what the disproved frame's section gave and is still here is dropped."""
-        for rows in (self.output.rows, self.output.records, self.output.indexes, self.output.producers):
-            rows.clear()
+        self.output.rows.clear()
         start = self.section.start
         self.section, self.before = self.before or self.section, None
         self.section.refuse(

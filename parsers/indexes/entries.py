@@ -189,12 +189,7 @@ def _entry(
     **fields: int,
 ) -> IndexEntry:
     return IndexEntry(
-        cluster_id=origin.cluster_id,
-        broker=origin.broker,
-        log_dir=origin.log_dir,
-        topic=origin.topic,
-        topic_id=origin.topic_id,
-        partition=origin.partition,
+        **origin.columns,
         kind=kind,
         segment_base_offset=base_offset,
         offset=offset,
@@ -204,7 +199,6 @@ def _entry(
         first_offset=fields.get("first_offset"),
         last_stable_offset=fields.get("last_stable_offset"),
         contradiction=None,
-        source=origin.source,
         span_start=start,
         span_end=start + ENTRIES[kind].size,
     )

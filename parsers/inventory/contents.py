@@ -36,8 +36,6 @@ class ReplicaDir(Struct, frozen=True, kw_only=True):
     origin: Origin
     path: str
     state: ReplicaState = "current"
-    topic_truncated: bool = False
-    """Whether the directory's name is so long that Kafka may have cut the topic in it."""
     ambiguous: bool = False
     """Whether another directory claims the same replica; a refusal names both."""
     listed: bool = True

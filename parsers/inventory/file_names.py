@@ -11,7 +11,6 @@ from parsers.provenance import FileKind, ReplicaState, broker_id
 
 _INT32_MAX: Final = 2**31 - 1
 _INT64_MAX: Final = 2**63 - 1
-_LONGEST_NAME: Final = 255
 """Kafka cuts the topic in the name of a directory on its way out so that the name is no longer than this."""
 
 _REPLICA: Final = re.compile(
@@ -83,7 +82,6 @@ class ReplicaName(Struct, frozen=True, kw_only=True):
     topic: str
     partition: int
     state: ReplicaState = "current"
-    topic_truncated: bool = False
 
 
 class FileName(Struct, frozen=True, kw_only=True):
@@ -107,7 +105,6 @@ def parse_replica_name(name: str) -> ReplicaName | None:
         topic=match["topic"],
         partition=int(match["partition"]),
         state=state,
-        topic_truncated=state in ("deleted", "stray") and len(name) >= _LONGEST_NAME,
     )
 
 

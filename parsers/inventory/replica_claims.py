@@ -45,7 +45,7 @@ def _replica(path: str, log_dir: LogDir) -> ReplicaDir | None:
     if not name:
         return None
     origin = replace(log_dir.origin, source=path, topic=name.topic, partition=name.partition, state=name.state)
-    return ReplicaDir(origin=origin, path=path, state=name.state, topic_truncated=name.topic_truncated)
+    return ReplicaDir(origin=origin, path=path, state=name.state)
 
 
 def _identify(root: Path, replica: ReplicaDir, folder: Folder) -> tuple[ReplicaDir, tuple[Refusal, ...]]:

@@ -31,20 +31,8 @@ class Entry(Struct, frozen=True, kw_only=True):
 
     def maker(self, *, leader_epoch: int) -> partial[RecordRow]:
         """A row constructor that already knows what all rows of the entry share."""
-        origin = self.origin
-        return partial(
-            RecordRow,
-            cluster_id=origin.cluster_id,
-            broker=origin.broker,
-            log_dir=origin.log_dir,
-            topic=origin.topic,
-            topic_id=origin.topic_id,
-            partition=origin.partition,
-            leader_epoch=leader_epoch,
-            source=origin.source,
-            span_start=self.start,
-            span_end=self.end,
-        )
+        place = self.origin.columns
+        return partial(RecordRow, **place, leader_epoch=leader_epoch, span_start=self.start, span_end=self.end)
 
 
 def key_hash(key: bytes | None) -> str | None:

@@ -15,10 +15,9 @@ from parsers.request_log.by_partition import (
 )
 from parsers.request_log.call import AnsweredPartition, AskedPartition, FetchCall, PartitionKey
 from parsers.request_log.fetch_columns import RequestColumns, Rows
-from parsers.request_log.fetches import fetch_rows, fold
 from parsers.request_log.layout import DEFAULT_PATTERN
 from parsers.request_log.presence import first_time, holds_requests
-from parsers.request_log.read import EVERY_API, LineCounts, RequestLog, read_request_lines, read_request_log
+from parsers.request_log.read import EVERY_API, LineCounts
 from parsers.request_log.repeated_requests import Again, Worded
 from parsers.request_log.sessions import NOTHING, Session, SessionState, join
 from parsers.request_log.trace import Trace, sessions_after
@@ -37,7 +36,6 @@ __all__ = [
     "PartitionFetch",
     "PartitionKey",
     "RequestColumns",
-    "RequestLog",
     "Rows",
     "Session",
     "SessionState",
@@ -45,9 +43,7 @@ __all__ = [
     "Worded",
     "fetch_columns",
     "fetch_numbers",
-    "fetch_rows",
     "first_time",
-    "fold",
     "holds_requests",
     "join",
     "lost_lines",
@@ -55,8 +51,6 @@ __all__ = [
     "partition_fetch",
     "produce_columns",
     "produce_numbers",
-    "read_request_lines",
-    "read_request_log",
     "sessions_after",
     "without_repetitions",
 ]  # fmt: skip

@@ -1,37 +1,29 @@
-"""Reading a request log, or any byte range of one, into rows, fetch calls and refusals."""
+"""Lines of a request log to rows, fetch calls and refusals."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import BinaryIO, Final, TypeAlias, TypeVar
-
-from msgspec import Struct
+from typing import Final, TypeAlias, TypeVar
 
 from parsers.provenance import Origin
 from parsers.refusal import refuse
 from parsers.request_log import isr_requests, log_moves, positions
 from parsers.request_log.call import FetchCall, fetch_call
-from parsers.request_log.fetches import fetch_rows
 from parsers.request_log.fields import WrongShape
-from parsers.request_log.layout import MARKER, Layout, layout_of
+from parsers.request_log.layout import MARKER, Layout
 from parsers.request_log.lines_of_range import (
     LINE_LIMIT,
     MARKS_LIMIT,
     Line,
     Unpackable,
     WholeLines,
-    blocks_of,
     is_crowded,
     lines_in,
-    pieces_of,
 )
-from parsers.request_log.presence import layout_in
 from parsers.request_log.request import Request, parse_request
-from parsers.request_log.sessions import NOTHING, SessionState
 from parsers.tables import Refusal, RefusalKind
-from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, Produce, RequestEvent, SessionGap
+from parsers.tables.requests import EpochRequest, IsrRequest, OffsetRequest, Produce, RequestEvent
 
 RequestRow: TypeAlias = Produce | EpochRequest | OffsetRequest | IsrRequest | RequestEvent
 Event: TypeAlias = FetchCall | RequestRow | Refusal
@@ -85,72 +77,10 @@ class LineCounts:
     refused: int = 0
 
 
-class RequestLog(Struct, frozen=True, kw_only=True):
-    """What a range of a request log holds, each kind in the order of its lines."""
-
-    fetch_calls: tuple[FetchCall, ...] = ()
-    produces: tuple[Produce, ...] = ()
-    epoch_requests: tuple[EpochRequest, ...] = ()
-    offset_requests: tuple[OffsetRequest, ...] = ()
-    isr_requests: tuple[IsrRequest, ...] = ()
-    request_events: tuple[RequestEvent, ...] = ()
-    refusals: tuple[Refusal, ...] = ()
-    counts: LineCounts
-
-    def fetches(self, origin: Origin, before: SessionState = NOTHING) -> Iterator[Fetch | SessionGap]:
-        """Fetch rows, given what the sessions were before this range."""
-        return fetch_rows(self.fetch_calls, origin, before)
-
-
-def read_request_log(
-    path: Path,
-    origin: Origin,
-    start: int = 0,
-    end: int | None = None,
-    *,
-    patterns: Sequence[str] = (),
-    line_limit: int = LINE_LIMIT,
-) -> RequestLog:
-    """A request log file, or the lines that begin in bytes `[start, end)` of it; a `.gz` file is one range."""
-    try:
-        with path.open("rb") as file:
-            return collect(pieces_of(file, start, end, line_limit), origin, layout_in(path, patterns), line_limit)
-    except OSError as error:
-        return RequestLog(refusals=(unreadable(error, origin),), counts=LineCounts())
-
-
-def read_request_lines(file: BinaryIO, origin: Origin) -> RequestLog:
-    """The same of an open file that can seek."""
-    return collect(blocks_of(file, 0, None), origin, layout_of())
-
-
 def unreadable(error: OSError, origin: Origin) -> Refusal:
     """A file that the system does not give."""
     found = error.strerror or "an error"
     return refuse(origin, "unreadable", 0, 0, expected="a readable request log", found=found)
-
-
-def collect(
-    pieces: Iterable[WholeLines | Line], origin: Origin, layout: Layout, line_limit: int = LINE_LIMIT
-) -> RequestLog:
-    """All events of some lines, sorted by kind."""
-    counts = LineCounts()
-    kinds: dict[type, list[Event]] = {
-        kind: [] for kind in (FetchCall, Produce, EpochRequest, OffsetRequest, IsrRequest, RequestEvent, Refusal)
-    }
-    events: Iterable[Event] = request_events(pieces, origin, layout, counts, line_limit=line_limit)
-    for event in kept_refusals(events, origin):
-        kinds[type(event)].append(event)
-    return RequestLog(
-        fetch_calls=tuple(kinds[FetchCall]),  # type: ignore[arg-type]
-        produces=tuple(kinds[Produce]),  # type: ignore[arg-type]
-        epoch_requests=tuple(kinds[EpochRequest]),  # type: ignore[arg-type]
-        offset_requests=tuple(kinds[OffsetRequest]),  # type: ignore[arg-type]
-        isr_requests=tuple(kinds[IsrRequest]),  # type: ignore[arg-type]
-        request_events=tuple(kinds[RequestEvent]),  # type: ignore[arg-type]
-        refusals=tuple(kinds[Refusal]),  # type: ignore[arg-type]
-        counts=counts,
-    )
 
 
 def kept_refusals(events: Iterable[Rows], origin: Origin) -> Iterator[Rows | Refusal]:

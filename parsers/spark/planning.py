@@ -71,16 +71,10 @@ def _found(inventory: Inventory, request: TableRequest) -> Iterator[Slice]:
 def _source_row(file: Source) -> SourceRow:
     origin = file.origin
     return SourceRow(
-        cluster_id=origin.cluster_id,
-        broker=origin.broker,
-        log_dir=origin.log_dir,
-        topic=origin.topic,
-        topic_id=origin.topic_id,
-        partition=origin.partition,
+        **origin.columns,
         kind=file.kind,
         state=origin.state,
         size=file.size,
-        source=origin.source,
         span_start=0,
         span_end=file.size,
     )

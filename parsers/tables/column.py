@@ -73,8 +73,14 @@ _PLAIN: dict[type, pa.DataType] = {int: pa.int64(), str: pa.string(), bool: pa.b
 @cache
 def columns(row_class: type) -> tuple[Column, ...]:
     """The columns of a table, in order, with name and nullability taken from the row class."""
-    hints = get_type_hints(row_class, include_extras=True)
-    return tuple(_column(name, hint) for name, hint in hints.items())
+    return tuple(_column(name, hint) for name, hint in _hints(row_class, extras=True).items())
+
+
+def _hints(row_class: Any, *, extras: bool = False) -> dict[str, Any]:
+    """The type of every field, in the order of a table: those of base classes first, but for what these put last."""
+    hints = get_type_hints(row_class, include_extras=extras)
+    last = [name for name in getattr(row_class, "last_columns", ()) if name in hints]
+    return hints | {name: hints.pop(name) for name in last}
 
 
 def _column(name: str, hint: Any) -> Column:
@@ -98,7 +104,7 @@ def _members(hint: Any) -> tuple[Any, ...]:
 @cache
 def arrow_schema(row_class: type) -> pa.Schema:
     """The Arrow schema of a row class; nested frozen classes become structs, tuples become lists."""
-    return pa.schema([_arrow_field(name, hint) for name, hint in get_type_hints(row_class, include_extras=True).items()])
+    return pa.schema([_arrow_field(name, hint) for name, hint in _hints(row_class, extras=True).items()])
 
 
 def _arrow_field(name: str, hint: Any) -> pa.Field:
@@ -197,4 +203,4 @@ def _converter(
 
 @cache
 def _plain_hints(row_class: type) -> dict[str, Any]:
-    return {name: _optional(hint) or hint for name, hint in get_type_hints(row_class).items()}
+    return {name: _optional(hint) or hint for name, hint in _hints(row_class).items()}

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import Struct
-
 from parsers.tables.column import flag, i8, i16, i32, i64, raw, text
-from parsers.tables.place import Broker, ClusterId, LogDir, Partition, SourcePath, SpanEnd, SpanStart, Topic, TopicId
+from parsers.tables.place import PartitionRow
 
 
-class BatchHeader(Struct, frozen=True, kw_only=True):
+class BatchHeader(PartitionRow, frozen=True, kw_only=True):
     """One record batch (magic 2) or legacy entry (magic 0/1) as its header states it, in physical order."""
 
-    cluster_id: ClusterId
-    broker: Broker
-    log_dir: LogDir
-    topic: Topic
-    topic_id: TopicId
-    partition: Partition
     base_offset: Annotated[int | None, i64("First offset; null for a compressed legacy entry, whose header does not tell it.")]
     last_offset: Annotated[int, i64("Last offset of the batch, inclusive, as baseOffset + lastOffsetDelta.")]
     leader_epoch: Annotated[int | None, i32("partitionLeaderEpoch; -1 in legacy entries; null where a dump text omits it.", minimum=-1)]
@@ -33,20 +25,11 @@ class BatchHeader(Struct, frozen=True, kw_only=True):
     producer_id: Annotated[int | None, i64("Producer id; -1 for none.", minimum=-1)]
     producer_epoch: Annotated[int | None, i16("Producer epoch; -1 for none.", minimum=-1)]
     base_sequence: Annotated[int | None, i32("First sequence; -1 for none.", minimum=-1)]
-    source: SourcePath
-    span_start: SpanStart
-    span_end: SpanEnd
 
 
-class RecordRow(Struct, frozen=True, kw_only=True):
+class RecordRow(PartitionRow, frozen=True, kw_only=True):
     """One record, decoded on demand; contents travel as hashes, payload bytes only when asked for."""
 
-    cluster_id: ClusterId
-    broker: Broker
-    log_dir: LogDir
-    topic: Topic
-    topic_id: TopicId
-    partition: Partition
     offset: Annotated[int, i64("Offset of the record.")]
     timestamp: Annotated[int, i64("Timestamp, ms; -1 for none.")]
     leader_epoch: Annotated[int, i32("partitionLeaderEpoch of the batch; -1 in legacy entries.")]
@@ -60,55 +43,30 @@ class RecordRow(Struct, frozen=True, kw_only=True):
     control_type: Annotated[int | None, i16("Control record type (0 ABORT, 1 COMMIT, …); null for data.")]
     key: Annotated[bytes | None, raw("Key bytes; null unless payloads were asked for.")]
     value: Annotated[bytes | None, raw("Value bytes; null unless payloads were asked for.")]
-    source: SourcePath
     span_start: Annotated[int, i64("First byte of the batch that holds the record.", minimum=0)]
     span_end: Annotated[int, i64("First byte after the batch that holds the record.", minimum=0)]
 
 
-class EpochEntry(Struct, frozen=True, kw_only=True):
+class EpochEntry(PartitionRow, frozen=True, kw_only=True):
     """One line of a leader-epoch-checkpoint: an epoch and the first offset written in it."""
 
-    cluster_id: ClusterId
-    broker: Broker
-    log_dir: LogDir
-    topic: Topic
-    topic_id: TopicId
-    partition: Partition
     epoch: Annotated[int, i32("Leader epoch.", minimum=0)]
     start_offset: Annotated[int, i64("First offset of the epoch.", minimum=0)]
-    source: SourcePath
-    span_start: SpanStart
-    span_end: SpanEnd
 
 
 CheckpointKind = Literal["replication", "recovery-point", "log-start", "cleaner"]
 
 
-class OffsetCheckpoint(Struct, frozen=True, kw_only=True):
+class OffsetCheckpoint(PartitionRow, frozen=True, kw_only=True):
     """One line of an offset checkpoint of a log dir."""
 
-    cluster_id: ClusterId
-    broker: Broker
-    log_dir: LogDir
-    topic: Topic
-    topic_id: TopicId
-    partition: Partition
     kind: Annotated[CheckpointKind, text("Which checkpoint: replication (high watermark), recovery-point, log-start or cleaner.")]
     offset: Annotated[int, i64("The offset that stands in the file.")]
-    source: SourcePath
-    span_start: SpanStart
-    span_end: SpanEnd
 
 
-class ProducerState(Struct, frozen=True, kw_only=True):
+class ProducerState(PartitionRow, frozen=True, kw_only=True):
     """One entry of a producer snapshot."""
 
-    cluster_id: ClusterId
-    broker: Broker
-    log_dir: LogDir
-    topic: Topic
-    topic_id: TopicId
-    partition: Partition
     snapshot_offset: Annotated[int, i64("Offset up to which (exclusive) the snapshot speaks; the file's name.", minimum=0)]
     producer_id: Annotated[int, i64("Producer id.")]
     producer_epoch: Annotated[int, i16("Producer epoch.")]
@@ -118,9 +76,6 @@ class ProducerState(Struct, frozen=True, kw_only=True):
     timestamp: Annotated[int, i64("Time of the last append, ms.")]
     coordinator_epoch: Annotated[int, i32("Transaction coordinator epoch of the last marker.")]
     current_txn_first_offset: Annotated[int, i64("First offset of the open transaction; -1 for none.")]
-    source: SourcePath
-    span_start: SpanStart
-    span_end: SpanEnd
 
 
 IndexKind = Literal["offset", "time", "transaction"]
@@ -140,15 +95,9 @@ IndexFlaw = Literal[
 """What a segment, or an index itself, says against an entry."""
 
 
-class IndexEntry(Struct, frozen=True, kw_only=True):
+class IndexEntry(PartitionRow, frozen=True, kw_only=True):
     """One slot of an offset, time or transaction index."""
 
-    cluster_id: ClusterId
-    broker: Broker
-    log_dir: LogDir
-    topic: Topic
-    topic_id: TopicId
-    partition: Partition
     kind: Annotated[IndexKind, text("Which index: offset, time or transaction.")]
     segment_base_offset: Annotated[int, i64("Base offset of the index's segment.", minimum=0)]
     offset: Annotated[int, i64("Absolute offset: indexed offset, or last offset of the aborted transaction.")]
@@ -158,9 +107,6 @@ class IndexEntry(Struct, frozen=True, kw_only=True):
     first_offset: Annotated[int | None, i64("First offset of the aborted transaction (transaction index).")]
     last_stable_offset: Annotated[int | None, i64("Last stable offset when the transaction ended (transaction index).")]
     contradiction: Annotated[IndexFlaw | None, text("What its segment says against the entry; null where nothing does, or the segment was not asked.")]
-    source: SourcePath
-    span_start: SpanStart
-    span_end: SpanEnd
 
 
 RefusalKind = Literal[
@@ -179,35 +125,17 @@ RefusalKind = Literal[
 ]
 
 
-class Refusal(Struct, frozen=True, kw_only=True):
+class Refusal(PartitionRow, frozen=True, kw_only=True):
     """What could not be read: where, what was expected there, and what was found instead."""
 
-    cluster_id: ClusterId
-    broker: Broker
-    log_dir: LogDir
-    topic: Topic
-    topic_id: TopicId
-    partition: Partition
     kind: Annotated[RefusalKind, text("Class of the refusal.")]
     expected: Annotated[str, text("What should have stood there.")]
     found: Annotated[str, text("What stood there, shortened and escaped.")]
-    source: SourcePath
-    span_start: SpanStart
-    span_end: SpanEnd
 
 
-class SourceRow(Struct, frozen=True, kw_only=True):
+class SourceRow(PartitionRow, frozen=True, kw_only=True):
     """One file of the dump as the inventory found it."""
 
-    cluster_id: ClusterId
-    broker: Broker
-    log_dir: LogDir
-    topic: Topic
-    topic_id: TopicId
-    partition: Partition
     kind: Annotated[str, text("What the file is.")]
     state: Annotated[str, text("State of its replica dir: current, future, deleted or stray.")]
     size: Annotated[int, i64("Bytes of the file.", minimum=0)]
-    source: SourcePath
-    span_start: SpanStart
-    span_end: SpanEnd

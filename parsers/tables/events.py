@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import Struct
-
 from parsers.tables.column import i32, i64, text
-from parsers.tables.place import Broker, ClusterId, LogDir, Partition, SourcePath, SpanEnd, SpanStart, Topic, TopicId
+from parsers.tables.place import PartitionRow
 
 EventKind = Literal[
     # truncation
@@ -49,15 +47,10 @@ EventKind = Literal[
 TrustLevel = Literal["high", "medium", "low"]
 
 
-class BrokerEvent(Struct, frozen=True, kw_only=True):
+class BrokerEvent(PartitionRow, frozen=True, kw_only=True):
     """One statement of one line of a server, controller or state-change log; a line that names partitions gives a row each."""
 
-    cluster_id: ClusterId
     broker: Annotated[int | None, i32("Node that wrote the line: the line's own prefix, else the file's broker.", minimum=0)]
-    log_dir: LogDir
-    topic: Topic
-    topic_id: TopicId
-    partition: Partition
     kind: Annotated[EventKind, text("What the line says.")]
     time_text: Annotated[str | None, text("Time as written: the writer's local time, usually without a zone.")]
     level: Annotated[str | None, text("Log level as written.")]
@@ -84,40 +77,23 @@ class BrokerEvent(Struct, frozen=True, kw_only=True):
     trust: Annotated[TrustLevel, text("How far the statement may be believed under the writer's version: high, medium or low.")]
     trust_reason: Annotated[str | None, text("Why the trust is what it is, where there is more to say.")]
     doubtful: Annotated[str | None, text("Columns of this row that the writer's version prints wrongly, joined by commas.")]
-    source: SourcePath
-    span_start: SpanStart
-    span_end: SpanEnd
 
 
-class BrokerSetting(Struct, frozen=True, kw_only=True):
+class BrokerSetting(PartitionRow, frozen=True, kw_only=True):
     """A setting with which a broker started or that was changed since (`KafkaConfig values:`), or of its properties file."""
 
-    cluster_id: ClusterId
-    broker: Broker
-    log_dir: LogDir
-    topic: Topic
-    topic_id: TopicId
-    partition: Partition
     time_text: Annotated[str | None, text("Time of the block, as written; null for a properties file.")]
     name: Annotated[str, text("Name of the setting.")]
     value: Annotated[str | None, text("Value as printed; null where Kafka prints null.")]
-    source: SourcePath
-    span_start: SpanStart
-    span_end: SpanEnd
 
 
 DescriptionKind = Literal["topic", "partition", "config", "group-offset", "group-state", "quorum-status", "quorum-replica"]
 
 
-class Description(Struct, frozen=True, kw_only=True):
+class Description(PartitionRow, frozen=True, kw_only=True):
     """One statement of a `--describe` output: a moment's view of one broker, not a history."""
 
-    cluster_id: ClusterId
     broker: Annotated[int | None, i32("Broker, node or replica that the line is about.")]
-    log_dir: LogDir
-    topic: Topic
-    topic_id: TopicId
-    partition: Partition
     kind: Annotated[DescriptionKind, text("What the line describes.")]
     leader: Annotated[int | None, i32("Leader; -1 or null for none.")]
     epoch: Annotated[int | None, i32("Leader epoch of the quorum.")]
@@ -135,6 +111,3 @@ class Description(Struct, frozen=True, kw_only=True):
     name: Annotated[str | None, text("Name of the setting or of the status line.")]
     value: Annotated[str | None, text("Value as printed.")]
     origin_of_value: Annotated[str | None, text("Where a setting's value comes from: DYNAMIC_TOPIC_CONFIG, STATIC_BROKER_CONFIG …")]
-    source: SourcePath
-    span_start: SpanStart
-    span_end: SpanEnd

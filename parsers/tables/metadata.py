@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal
 
-from msgspec import Struct
-
 from parsers.tables.column import flag, i8, i16, i32, i64, text
-from parsers.tables.place import Broker, ClusterId, LogDir, Partition, SourcePath, SpanEnd, SpanStart, Topic, TopicId
+from parsers.tables.place import PartitionRow
 
 NO_LEADER: Final = -1
 
@@ -36,15 +34,9 @@ MetadataChangeKind = Literal["created", "changed", "removed", "snapshot"]
 """`snapshot`: not a change but the state at a moment, from a KRaft snapshot or a znode."""
 
 
-class MetadataChange(Struct, frozen=True, kw_only=True):
+class MetadataChange(PartitionRow, frozen=True, kw_only=True):
     """One partition after one change, whole; replica sets are broker ids joined by commas (see `replica_ids`)."""
 
-    cluster_id: ClusterId
-    broker: Broker
-    log_dir: LogDir
-    topic: Topic
-    topic_id: TopicId
-    partition: Partition
     kind: Annotated[MetadataChangeKind, text("created, changed, removed, or snapshot for a state at a moment.")]
     offset: MetadataOffset
     controller_epoch: ControllerEpoch
@@ -65,30 +57,18 @@ class MetadataChange(Struct, frozen=True, kw_only=True):
     unclean: Annotated[
         bool, flag("Whether it elected a leader that stood neither in the ISR nor in the ELR before it.")
     ]
-    source: SourcePath
-    span_start: SpanStart
-    span_end: SpanEnd
 
 
 TopicChangeKind = Literal["created", "removed"]
 
 
-class TopicChange(Struct, frozen=True, kw_only=True):
+class TopicChange(PartitionRow, frozen=True, kw_only=True):
     """A topic id that began or ceased to bear a name."""
 
-    cluster_id: ClusterId
-    broker: Broker
-    log_dir: LogDir
-    topic: Topic
-    topic_id: TopicId
-    partition: Partition
     kind: Annotated[TopicChangeKind, text("created or removed.")]
     offset: MetadataOffset
     controller_epoch: ControllerEpoch
     time: Time
-    source: SourcePath
-    span_start: SpanStart
-    span_end: SpanEnd
 
 
 BrokerChangeKind = Literal[
@@ -103,15 +83,9 @@ BrokerChangeKind = Literal[
 ]
 
 
-class BrokerChange(Struct, frozen=True, kw_only=True):
+class BrokerChange(PartitionRow, frozen=True, kw_only=True):
     """One broker's registration after one change."""
 
-    cluster_id: ClusterId
-    broker: Broker
-    log_dir: LogDir
-    topic: Topic
-    topic_id: TopicId
-    partition: Partition
     kind: Annotated[BrokerChangeKind, text("What happened to the registration.")]
     offset: MetadataOffset
     controller_epoch: ControllerEpoch
@@ -125,20 +99,11 @@ class BrokerChange(Struct, frozen=True, kw_only=True):
     rack: Annotated[str | None, text("Rack; null for none or unknown.")]
     endpoints: Annotated[str | None, text("Listeners as NAME://host:port, by comma; null in a change.")]
     directories: Annotated[str | None, text("Ids of its log dirs, by comma; null in a change.")]
-    source: SourcePath
-    span_start: SpanStart
-    span_end: SpanEnd
 
 
-class ConfigChange(Struct, frozen=True, kw_only=True):
+class ConfigChange(PartitionRow, frozen=True, kw_only=True):
     """One setting that was set or deleted."""
 
-    cluster_id: ClusterId
-    broker: Broker
-    log_dir: LogDir
-    topic: Topic
-    topic_id: TopicId
-    partition: Partition
     offset: MetadataOffset
     controller_epoch: ControllerEpoch
     time: Time
@@ -148,42 +113,24 @@ class ConfigChange(Struct, frozen=True, kw_only=True):
     resource: Annotated[str, text("Name of the resource; empty for the default of all brokers.")]
     name: Annotated[str, text("Setting.")]
     value: Annotated[str | None, text("Value, `[hidden]` for a secret; null when the setting was deleted.")]
-    source: SourcePath
-    span_start: SpanStart
-    span_end: SpanEnd
 
 
-class FeatureChange(Struct, frozen=True, kw_only=True):
+class FeatureChange(PartitionRow, frozen=True, kw_only=True):
     """One feature that was finalized at a level."""
 
-    cluster_id: ClusterId
-    broker: Broker
-    log_dir: LogDir
-    topic: Topic
-    topic_id: TopicId
-    partition: Partition
     offset: MetadataOffset
     controller_epoch: ControllerEpoch
     time: Time
     name: Annotated[str, text("Feature, such as metadata.version.")]
     level: Annotated[int, i16("Finalized level; 0 when the feature was removed.")]
-    source: SourcePath
-    span_start: SpanStart
-    span_end: SpanEnd
 
 
 QuorumChangeKind = Literal["leader", "voters", "kraft-version", "snapshot-header", "snapshot-footer"]
 
 
-class QuorumChange(Struct, frozen=True, kw_only=True):
+class QuorumChange(PartitionRow, frozen=True, kw_only=True):
     """One control record of the metadata log: who leads the quorum, and who votes."""
 
-    cluster_id: ClusterId
-    broker: Broker
-    log_dir: LogDir
-    topic: Topic
-    topic_id: TopicId
-    partition: Partition
     kind: Annotated[QuorumChangeKind, text("leader, voters, kraft-version, snapshot-header or snapshot-footer.")]
     offset: MetadataOffset
     controller_epoch: ControllerEpoch
@@ -198,23 +145,14 @@ class QuorumChange(Struct, frozen=True, kw_only=True):
     contained_time: Annotated[
         int | None, i64("Time of the last record a snapshot contains, ms (kind snapshot-header).")
     ]
-    source: SourcePath
-    span_start: SpanStart
-    span_end: SpanEnd
 
 
 TransactionOutcome = Literal["none", "committed", "aborted", "open"]
 
 
-class GroupOffset(Struct, frozen=True, kw_only=True):
+class GroupOffset(PartitionRow, frozen=True, kw_only=True):
     """One offset that a consumer group committed or forgot; topic and partition are those it reads."""
 
-    cluster_id: ClusterId
-    broker: Broker
-    log_dir: LogDir
-    topic: Topic
-    topic_id: TopicId
-    partition: Partition
     group: Annotated[str, text("Consumer group.")]
     tombstone: Annotated[bool, flag("Whether the record deletes the committed offset.")]
     committed_offset: Annotated[int | None, i64("Offset the group will read next; null for a tombstone.")]
@@ -230,20 +168,11 @@ class GroupOffset(Struct, frozen=True, kw_only=True):
     ]
     record_partition: Annotated[int | None, i32("Partition of __consumer_offsets.", minimum=0)]
     record_offset: Annotated[int, i64("Offset of the record in __consumer_offsets.")]
-    source: SourcePath
-    span_start: SpanStart
-    span_end: SpanEnd
 
 
-class GroupState(Struct, frozen=True, kw_only=True):
+class GroupState(PartitionRow, frozen=True, kw_only=True):
     """One generation of a consumer group of the classic protocol."""
 
-    cluster_id: ClusterId
-    broker: Broker
-    log_dir: LogDir
-    topic: Topic
-    topic_id: TopicId
-    partition: Partition
     group: Annotated[str, text("Consumer group.")]
     tombstone: Annotated[bool, flag("Whether the record deletes the group.")]
     protocol_type: Annotated[str | None, text("Type of protocol, `consumer` for consumers.")]
@@ -254,9 +183,6 @@ class GroupState(Struct, frozen=True, kw_only=True):
     state_time: Annotated[int | None, i64("Time the group entered its state, ms; null where the format has none.")]
     record_partition: Annotated[int | None, i32("Partition of __consumer_offsets.", minimum=0)]
     record_offset: Annotated[int, i64("Offset of the record in __consumer_offsets.")]
-    source: SourcePath
-    span_start: SpanStart
-    span_end: SpanEnd
 
 
 TransactionState = Literal[
@@ -264,15 +190,9 @@ TransactionState = Literal[
 ]
 
 
-class Transaction(Struct, frozen=True, kw_only=True):
+class Transaction(PartitionRow, frozen=True, kw_only=True):
     """One state of a transactional id."""
 
-    cluster_id: ClusterId
-    broker: Broker
-    log_dir: LogDir
-    topic: Topic
-    topic_id: TopicId
-    partition: Partition
     transactional_id: Annotated[str, text("Transactional id.")]
     tombstone: Annotated[bool, flag("Whether the record deletes the transactional id.")]
     producer_id: Annotated[int | None, i64("Producer id.")]
@@ -286,6 +206,3 @@ class Transaction(Struct, frozen=True, kw_only=True):
     start_time: Annotated[int | None, i64("Time the transaction began, ms; -1 for none.")]
     record_partition: Annotated[int | None, i32("Partition of __transaction_state.", minimum=0)]
     record_offset: Annotated[int, i64("Offset of the record in __transaction_state.")]
-    source: SourcePath
-    span_start: SpanStart
-    span_end: SpanEnd

@@ -4,35 +4,37 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import Struct
-
 from parsers.tables.column import flag, i8, i16, i32, i64, text
-from parsers.tables.place import Broker, ClusterId, Partition, SourcePath, SpanEnd, SpanStart, Topic
+from parsers.tables.place import AddressedRow, Partition, Topic
 
 RequestTopicId = Annotated[str | None, text("Topic id as the request or answer names it; null where it names the topic.")]
-TimeText = Annotated[str, text("Time of the line as written: the end of sending the answer, in the zone of the serving broker.")]
-ClientId = Annotated[str | None, text("client.id of the request header; null where the line does not tell.")]
-CorrelationId = Annotated[int | None, i32("Correlation id of the request header.")]
-ApiVersion = Annotated[int | None, i16("Version of the request.", minimum=0)]
-TotalTime = Annotated[int | None, i64("Microseconds from receiving the request to the end of sending its answer.")]
-QueueTime = Annotated[int | None, i64("Microseconds in the request queue.")]
-LocalTime = Annotated[int | None, i64("Microseconds of handling; the leader's state has changed by then.")]
-RemoteTime = Annotated[int | None, i64("Microseconds of waiting in purgatory; the answer was read after them.")]
-ResponseQueueTime = Annotated[int | None, i64("Microseconds that the answer, made by then, waited for its connection.")]
-SendTime = Annotated[int | None, i64("Microseconds of sending the answer.")]
 Replica = Annotated[int | None, i32("Id of the asking replica; -1 for a consumer; null where the line does not tell.")]
 ErrorCode = Annotated[int | None, i16("Kafka error code of the partition's answer; null where there is no answer.")]
 
 
-class Fetch(Struct, frozen=True, kw_only=True):
+class RequestLogRow(AddressedRow, frozen=True, kw_only=True):
+    """A row of one line of a request log."""
+
+    time_text: Annotated[str, text("Time of the line as written: the end of sending the answer, in the zone of the serving broker.")]
+    client_id: Annotated[str | None, text("client.id of the request header; null where the line does not tell.")]
+    correlation_id: Annotated[int | None, i32("Correlation id of the request header.")]
+
+
+class TimedRequest(RequestLogRow, frozen=True, kw_only=True):
+    """A request and how long each part of it took; the times stand before the address."""
+
+    api_version: Annotated[int | None, i16("Version of the request.", minimum=0)]
+    total_time_us: Annotated[int | None, i64("Microseconds from receiving the request to the end of sending its answer.")]
+    queue_time_us: Annotated[int | None, i64("Microseconds in the request queue.")]
+    local_time_us: Annotated[int | None, i64("Microseconds of handling; the leader's state has changed by then.")]
+    remote_time_us: Annotated[int | None, i64("Microseconds of waiting in purgatory; the answer was read after them.")]
+    response_queue_time_us: Annotated[int | None, i64("Microseconds that the answer, made by then, waited for its connection.")]
+    send_time_us: Annotated[int | None, i64("Microseconds of sending the answer.")]
+
+
+class Fetch(TimedRequest, frozen=True, kw_only=True):
     """One partition in one fetch: where the fetcher stood, what it was told."""
 
-    cluster_id: ClusterId
-    broker: Broker
-    time_text: TimeText
-    client_id: ClientId
-    correlation_id: CorrelationId
-    api_version: ApiVersion
     replica: Replica
     replica_epoch: Annotated[int | None, i64("Broker epoch of the asking replica (Fetch 15 and later).")]
     min_bytes: Annotated[int | None, i32("Bytes of records for which the fetch waits; null where the line does not tell.")]
@@ -61,15 +63,6 @@ class Fetch(Struct, frozen=True, kw_only=True):
     answer_implied: Annotated[bool, flag("Whether the answer left the partition out because nothing had changed.")]
     possibly_stale: Annotated[bool, flag("Whether lines of the session are missing since a value taken from it was stated.")]
     session_start_missing: Annotated[bool, flag("Whether the session's beginning was not seen, so other partitions may be in it.")]
-    total_time_us: TotalTime
-    queue_time_us: QueueTime
-    local_time_us: LocalTime
-    remote_time_us: RemoteTime
-    response_queue_time_us: ResponseQueueTime
-    send_time_us: SendTime
-    source: SourcePath
-    span_start: SpanStart
-    span_end: SpanEnd
 
 
 SessionGapReason = Literal[
@@ -81,34 +74,20 @@ SessionGapReason = Literal[
 ]
 
 
-class SessionGap(Struct, frozen=True, kw_only=True):
+class SessionGap(RequestLogRow, frozen=True, kw_only=True):
     """A place at which a fetch session cannot be followed without doubt."""
 
-    cluster_id: ClusterId
-    broker: Broker
-    time_text: TimeText
-    client_id: ClientId
-    correlation_id: CorrelationId
     replica: Replica
     session_id: Annotated[int, i32("The session.")]
     session_epoch: Annotated[int, i32("Session epoch of the line.")]
     reason: Annotated[SessionGapReason, text("Why the session is in doubt.")]
     lost: Annotated[int | None, i32("How many requests are missing, where the epochs tell.")]
     error_code: Annotated[int | None, i16("Error code of the whole answer.")]
-    source: SourcePath
-    span_start: SpanStart
-    span_end: SpanEnd
 
 
-class Produce(Struct, frozen=True, kw_only=True):
+class Produce(TimedRequest, frozen=True, kw_only=True):
     """One partition in one produce request."""
 
-    cluster_id: ClusterId
-    broker: Broker
-    time_text: TimeText
-    client_id: ClientId
-    correlation_id: CorrelationId
-    api_version: ApiVersion
     acks: Annotated[int | None, i16("Acknowledgements asked for: -1 all, 1 leader, 0 none.")]
     transactional: Annotated[bool | None, flag("Whether a transactional id was sent; null where the line does not tell.")]
     topic: Topic
@@ -118,26 +97,11 @@ class Produce(Struct, frozen=True, kw_only=True):
     base_offset: Annotated[int | None, i64("Offset given to the first record; -1 beside an error.")]
     log_start_offset: Annotated[int | None, i64("Log start offset of the leader; -1 beside an error.")]
     records_size: Annotated[int | None, i64("Bytes of records sent; null where the line does not tell.")]
-    total_time_us: TotalTime
-    queue_time_us: QueueTime
-    local_time_us: LocalTime
-    remote_time_us: RemoteTime
-    response_queue_time_us: ResponseQueueTime
-    send_time_us: SendTime
-    source: SourcePath
-    span_start: SpanStart
-    span_end: SpanEnd
 
 
-class EpochRequest(Struct, frozen=True, kw_only=True):
+class EpochRequest(TimedRequest, frozen=True, kw_only=True):
     """One partition in one OffsetsForLeaderEpoch request: the end of which epoch was asked, and answered."""
 
-    cluster_id: ClusterId
-    broker: Broker
-    time_text: TimeText
-    client_id: ClientId
-    correlation_id: CorrelationId
-    api_version: ApiVersion
     replica: Replica
     topic: Topic
     topic_id: RequestTopicId
@@ -147,26 +111,11 @@ class EpochRequest(Struct, frozen=True, kw_only=True):
     error_code: ErrorCode
     answered_epoch: Annotated[int | None, i32("Largest epoch not above the asked one (version 1 and later); -1 unknown.")]
     end_offset: Annotated[int | None, i64("End offset of the answered epoch, exclusive; -1 unknown.")]
-    total_time_us: TotalTime
-    queue_time_us: QueueTime
-    local_time_us: LocalTime
-    remote_time_us: RemoteTime
-    response_queue_time_us: ResponseQueueTime
-    send_time_us: SendTime
-    source: SourcePath
-    span_start: SpanStart
-    span_end: SpanEnd
 
 
-class OffsetRequest(Struct, frozen=True, kw_only=True):
+class OffsetRequest(TimedRequest, frozen=True, kw_only=True):
     """One partition in one ListOffsets request of a replica: it is finding out where the leader's log begins or ends."""
 
-    cluster_id: ClusterId
-    broker: Broker
-    time_text: TimeText
-    client_id: ClientId
-    correlation_id: CorrelationId
-    api_version: ApiVersion
     replica: Replica
     topic: Topic
     topic_id: RequestTopicId
@@ -176,29 +125,14 @@ class OffsetRequest(Struct, frozen=True, kw_only=True):
     error_code: ErrorCode
     offset: Annotated[int | None, i64("Offset answered; -1 for none.")]
     leader_epoch: Annotated[int | None, i32("Leader epoch of that offset; -1 unknown.")]
-    total_time_us: TotalTime
-    queue_time_us: QueueTime
-    local_time_us: LocalTime
-    remote_time_us: RemoteTime
-    response_queue_time_us: ResponseQueueTime
-    send_time_us: SendTime
-    source: SourcePath
-    span_start: SpanStart
-    span_end: SpanEnd
 
 
 IsrApi = Literal["ALTER_PARTITION", "LEADER_AND_ISR", "METADATA"]
 
 
-class IsrRequest(Struct, frozen=True, kw_only=True):
+class IsrRequest(TimedRequest, frozen=True, kw_only=True):
     """One partition whose leader and ISR one broker told another: proposed, ordered, or reported (see `replica_ids`)."""
 
-    cluster_id: ClusterId
-    broker: Broker
-    time_text: TimeText
-    client_id: ClientId
-    correlation_id: CorrelationId
-    api_version: ApiVersion
     api: Annotated[IsrApi, text("ALTER_PARTITION (also its elder name ALTER_ISR), LEADER_AND_ISR, or METADATA (what a client was told).")]
     answered: Annotated[bool, flag("Whether the values are those of the answer; false: those of the request.")]
     sender: Annotated[int | None, i32("Broker or controller that asked; null for clients.")]
@@ -214,29 +148,14 @@ class IsrRequest(Struct, frozen=True, kw_only=True):
     leader_recovery_state: Annotated[int | None, i8("0 recovered, 1 recovering from an unclean election.")]
     is_new: Annotated[bool | None, flag("Whether the controller calls the replica new (LEADER_AND_ISR).")]
     error_code: ErrorCode
-    total_time_us: TotalTime
-    queue_time_us: QueueTime
-    local_time_us: LocalTime
-    remote_time_us: RemoteTime
-    response_queue_time_us: ResponseQueueTime
-    send_time_us: SendTime
-    source: SourcePath
-    span_start: SpanStart
-    span_end: SpanEnd
 
 
 RequestApi = Literal["STOP_REPLICA", "CONTROLLED_SHUTDOWN", "BROKER_REGISTRATION", "WRITE_TXN_MARKERS", "DELETE_RECORDS"]
 
 
-class RequestEvent(Struct, frozen=True, kw_only=True):
+class RequestEvent(TimedRequest, frozen=True, kw_only=True):
     """A request that moves or marks logs without fetching or producing."""
 
-    cluster_id: ClusterId
-    broker: Broker
-    time_text: TimeText
-    client_id: ClientId
-    correlation_id: CorrelationId
-    api_version: ApiVersion
     api: Annotated[RequestApi, text("Name of the request.")]
     sender: Annotated[int | None, i32("Broker or controller that asked, or that the request speaks of.")]
     topic: Topic
@@ -253,12 +172,3 @@ class RequestEvent(Struct, frozen=True, kw_only=True):
     broker_epoch: Annotated[int | None, i64("Broker epoch sent (CONTROLLED_SHUTDOWN) or given (BROKER_REGISTRATION).")]
     previous_broker_epoch: Annotated[int | None, i64("BROKER_REGISTRATION: epoch of the last clean shutdown; -1 for none.")]
     error_code: ErrorCode
-    total_time_us: TotalTime
-    queue_time_us: QueueTime
-    local_time_us: LocalTime
-    remote_time_us: RemoteTime
-    response_queue_time_us: ResponseQueueTime
-    send_time_us: SendTime
-    source: SourcePath
-    span_start: SpanStart
-    span_end: SpanEnd

@@ -1,42 +1,19 @@
-"""The inverse of the readers of checkpoints, snapshots, state files and indexes, byte for byte as Kafka writes them."""
+"""The inverse of the readers of checkpoints and state files, byte for byte as Kafka writes them."""
 
 from __future__ import annotations
 
 import json
-import struct
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-import google_crc32c
-
-from parsers.tables import EpochEntry, IndexEntry, IndexKind, OffsetCheckpoint, ProducerState
-
-_SNAPSHOT_VERSION: Final = 1
-_SNAPSHOT_HEAD: Final = struct.Struct(">hI")
-_PRODUCER: Final = struct.Struct(">qhiqiqiq")
-_SLOTS: Final[dict[IndexKind, struct.Struct]] = {
-    "offset": struct.Struct(">ii"),
-    "time": struct.Struct(">qi"),
-    "transaction": struct.Struct(">hqqqq"),
-}
 _ESCAPES: Final = {
     "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r", "\f": "\\f", "=": "\\=", ":": "\\:", "#": "\\#", "!": "\\!",
 }  # fmt: skip
 
 
-def write_leader_epoch_checkpoint(entries: Iterable[EpochEntry]) -> bytes:
-    """A leader-epoch-checkpoint; with no entries its two header lines. The file of no bytes is `b""`."""
-    return epoch_lines((entry.epoch, entry.start_offset) for entry in entries)
-
-
 def epoch_lines(entries: Iterable[tuple[int, int]]) -> bytes:
     """A leader-epoch-checkpoint of (epoch, start offset) pairs."""
     return _lines([f"{epoch} {start_offset}" for epoch, start_offset in entries])
-
-
-def write_offset_checkpoint(rows: Iterable[OffsetCheckpoint]) -> bytes:
-    """An offset checkpoint of a log dir, lines in the order given."""
-    return offset_lines((row.topic or "", row.partition or 0, row.offset) for row in rows)
 
 
 def offset_lines(entries: Iterable[tuple[str, int, int]]) -> bytes:
@@ -120,43 +97,3 @@ def write_static_quorum_state(
         "data_version": 0,
     }
     return json.dumps(content, separators=(",", ":")).encode("utf-8")
-
-
-def write_quorum_state(*, leader_id: int, leader_epoch: int, voted_id: int, voted_directory_id: str) -> bytes:
-    """quorum-state of version 1, as a quorum whose voters may change keeps it."""
-    content: dict[str, object] = {
-        "leaderId": leader_id,
-        "leaderEpoch": leader_epoch,
-        "votedId": voted_id,
-        "votedDirectoryId": voted_directory_id,
-        "data_version": 1,
-    }
-    return json.dumps(content, separators=(",", ":")).encode("utf-8")
-
-
-def write_producer_snapshot(rows: Sequence[ProducerState]) -> bytes:
-    """A producer snapshot, entries in the order given, with its checksum."""
-    entries = b"".join(
-        _PRODUCER.pack(
-            row.producer_id, row.producer_epoch, row.last_sequence, row.last_offset, row.offset_delta, row.timestamp,
-            row.coordinator_epoch, row.current_txn_first_offset,
-        )
-        for row in rows
-    )  # fmt: skip
-    checked = struct.pack(">i", len(rows)) + entries
-    return _SNAPSHOT_HEAD.pack(_SNAPSHOT_VERSION, google_crc32c.value(checked)) + checked
-
-
-def write_index(rows: Iterable[IndexEntry], kind: IndexKind, *, size: int = 0) -> bytes:
-    """An index of one segment; filled up with zeros to `size`, as a running broker's preallocated file is."""
-    layout = _SLOTS[kind]
-    return b"".join(layout.pack(*_slot(row)) for row in rows).ljust(size, b"\0")
-
-
-def _slot(row: IndexEntry) -> tuple[int, ...]:
-    relative = row.offset - row.segment_base_offset
-    if row.kind == "offset":
-        return relative, row.position or 0
-    if row.kind == "time":
-        return row.timestamp or 0, relative
-    return 0, row.producer_id or 0, row.first_offset or 0, row.offset, row.last_stable_offset or 0

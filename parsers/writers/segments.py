@@ -30,8 +30,6 @@ LZ4_OLD_HEADER: Final = bytes.fromhex("04224d1860401a")
 _V2_BEFORE_CRC: Final = Struct(">qiib")
 _V2_UNDER_CRC: Final = Struct(">hiqqqhii")
 _LEGACY_BEFORE_CRC: Final = Struct(">qi")
-_MARKER_KEY: Final = Struct(">hh")
-_MARKER_VALUE: Final = Struct(">hi")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +84,7 @@ def compress(payload: bytes, codec: Codec) -> bytes:
         case "snappy":
             return _xerial(payload)
         case "lz4":
-            return _lz4_frame(payload, LZ4_HEADER)
+            return lz4_frame(payload, LZ4_HEADER)
         case "zstd":
             return bytes(cramjam.zstd.compress(payload))
 
@@ -98,7 +96,7 @@ def _xerial(payload: bytes) -> bytes:
     return XERIAL_MAGIC + b"".join(len(block).to_bytes(4, "big") + block for block in packed)
 
 
-def _lz4_frame(payload: bytes, header: bytes) -> bytes:
+def lz4_frame(payload: bytes, header: bytes) -> bytes:
     """An LZ4 frame of independent blocks, the only kind that Kafka reads."""
     frame = [header]
     for at in range(0, len(payload), LZ4_BLOCK):
@@ -157,29 +155,6 @@ def batch_bytes(  # noqa: PLR0913 - a header has that many fields
     return _V2_BEFORE_CRC.pack(base_offset, 9 + len(summed), leader_epoch, 2) + stored.to_bytes(4, "big") + summed
 
 
-def marker_bytes(
-    *,
-    offset: int,
-    leader_epoch: int,
-    producer_id: int,
-    producer_epoch: int,
-    commit: bool,
-    coordinator_epoch: int = 0,
-    timestamp: int = 0,
-) -> bytes:
-    """The control batch that ends a transaction."""
-    marker = Record(key=_MARKER_KEY.pack(0, int(commit)), value=_MARKER_VALUE.pack(0, coordinator_epoch))
-    return batch_bytes(
-        base_offset=offset,
-        leader_epoch=leader_epoch,
-        records=(marker,),
-        attributes=TRANSACTIONAL | CONTROL,
-        base_timestamp=timestamp,
-        producer_id=producer_id,
-        producer_epoch=producer_epoch,
-    )
-
-
 def legacy_bytes(
     *,
     magic: Literal[0, 1],
@@ -198,20 +173,6 @@ def legacy_bytes(
 def _sized32(content: bytes | None) -> bytes:
     length = -1 if content is None else len(content)
     return length.to_bytes(4, "big", signed=True) + (content or b"")
-
-
-def legacy_set_bytes(
-    *, magic: Literal[0, 1], base_offset: int, values: Sequence[bytes], codec: Codec, timestamp: int = -1
-) -> bytes:
-    """A compressed set of messages without keys: offsets inside are absolute in magic 0, counted from 0 in magic 1."""
-    first = base_offset if magic == 0 else 0
-    inner = b"".join(
-        legacy_bytes(magic=magic, offset=first + index, value=value, timestamp=timestamp)
-        for index, value in enumerate(values)
-    )
-    packed = _lz4_frame(inner, LZ4_OLD_HEADER) if codec == "lz4" and magic == 0 else compress(inner, codec)
-    last, number = base_offset + len(values) - 1, CODECS.index(codec)
-    return legacy_bytes(magic=magic, offset=last, value=packed, timestamp=timestamp, attributes=number)
 
 
 def write_segment(path: Path, batches: Iterable[bytes]) -> int:

@@ -143,7 +143,6 @@ class PlacingLedger:
         self._partition = partition
         self._open: dict[Kind, _Open] = {}
         self._keyless: dict[Kind, _Keyless] = {}
-        self._without_key = 0
         self._unread = 0
 
     def unread(self) -> None:
@@ -178,13 +177,8 @@ class PlacingLedger:
                 if len(tally.different) < DIFFERENT_KEPT:
                     tally.different.update(own[:DIFFERENT_KEPT].tolist())
 
-    def without_key(self, records: int) -> None:
-        """Records without keys in a batch that has some."""
-        self._without_key += records
-
     def keyless(self, producer: int, counts: tuple[int, ...], batch: KeylessBatch) -> None:
         """A batch without any key, in the order of the log."""
-        self._without_key += batch.records
         kind = producer, counts
         if kind not in self._keyless and len(self._keyless) >= KEYLESS_KEPT:
             return
@@ -201,7 +195,6 @@ class PlacingLedger:
         return KeysPlaced(
             broker=broker,
             tallies=tuple(self._tallies()),
-            without_key=self._without_key,
             keyless=tuple(tally.tally_of(*kind) for kind, tally in keyless),
             unread=self._unread,
         )

@@ -18,30 +18,10 @@ UNKNOWN_OFFSET: Final = Offset(-1)
 
 
 class OffsetRange(Struct, frozen=True, kw_only=True):
-    """Offsets `[start_offset, end_offset)`; every range that ends at or before its start is empty."""
+    """Offsets `[start_offset, end_offset)`."""
 
     start_offset: Offset
     end_offset: Offset
-
-    @property
-    def empty(self) -> bool:
-        """Whether the range holds no offset."""
-        return self.end_offset <= self.start_offset
-
-    @property
-    def width(self) -> int:
-        """How many offsets the range holds."""
-        return max(0, self.end_offset - self.start_offset)
-
-    def contains(self, offset: Offset) -> bool:
-        """Whether the offset lies in the range; its end does not."""
-        return self.start_offset <= offset < self.end_offset
-
-    def intersection(self, other: OffsetRange) -> OffsetRange:
-        """The offsets that both ranges hold; empty ranges compare by `empty`, not by their ends."""
-        start_offset = max(self.start_offset, other.start_offset)
-        end_offset = min(self.end_offset, other.end_offset)
-        return OffsetRange(start_offset=start_offset, end_offset=max(start_offset, end_offset))
 
 
 def without(start: int, end: int, taken: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -11,7 +11,7 @@ from typing import Literal
 from msgspec import Struct
 
 from rules.protocol.isr import Brokers, LeaderView, RemoteReplica, is_caught_up, maximal_isr
-from rules.protocol.offsets import Offset, OffsetRange
+from rules.protocol.offsets import Offset
 from rules.protocol.versions import KafkaVersion
 
 CountedSet = Callable[[LeaderView], Brokers]
@@ -44,11 +44,6 @@ def high_watermark_after_truncation(current: Offset, offset: Offset) -> Offset:
 def high_watermark_after_truncation_before_2_4(current: Offset, _cut_to: Offset) -> Offset:
     """The same up to 2.3: the field was left alone, and could exceed the log end until the next answer."""
     return current
-
-
-def visible(log_start_offset: Offset, high_watermark: Offset) -> OffsetRange:
-    """What consumers may read."""
-    return OffsetRange(start_offset=log_start_offset, end_offset=high_watermark)
 
 
 def counted_through_2_6(leader: LeaderView) -> Brokers:
@@ -124,26 +119,10 @@ class WatermarkInterval(Struct, frozen=True, kw_only=True):
     low: Offset | None
     high: Offset | None
 
-    @property
-    def width(self) -> int | None:
-        """High minus low: 0 is certainty; None where a side is open."""
-        return None if self.low is None or self.high is None else max(0, self.high - self.low)
-
     def contains(self, high_watermark: Offset) -> bool:
         """Whether a high watermark is possible."""
         above = self.low is None or self.low <= high_watermark
         return above and (self.high is None or high_watermark <= self.high)
-
-    def covers(self, other: WatermarkInterval) -> bool:
-        """Whether this interval is at least as wide as the other on both sides."""
-        below = self.low is None or (other.low is not None and self.low <= other.low)
-        return below and (self.high is None or (other.high is not None and other.high <= self.high))
-
-    def intersection(self, other: WatermarkInterval) -> WatermarkInterval:
-        """What both allow."""
-        lows = [low for low in (self.low, other.low) if low is not None]
-        highs = [high for high in (self.high, other.high) if high is not None]
-        return WatermarkInterval(low=max(lows, default=None), high=min(highs, default=None))
 
 
 class Bound(Struct, frozen=True, kw_only=True):

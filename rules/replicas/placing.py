@@ -48,7 +48,6 @@ class KeysPlaced:
     broker: int
     """Whose copy was read."""
     tallies: tuple[KeyTally, ...] = ()
-    without_key: int = 0
     keyless: tuple[KeylessTally, ...] = ()
     """What batches without any key tell of the order in which they were written."""
     unread: int = 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rules.protocol.isr import Brokers
 from rules.protocol.leader import answer_epoch
 from rules.protocol.offsets import BrokerId, Epoch
 from rules.simulator import (
@@ -220,8 +219,3 @@ def _shown(cluster: Cluster) -> tuple[Batch, ...]:
     if len(seen) == len(cluster.shown) and all(seen[b.name, b.base_offset] is b for b in cluster.shown):
         return cluster.shown
     return tuple(sorted(seen.values(), key=lambda batch: (batch.base_offset, batch.epoch)))
-
-
-def presumed_leaders(cluster: Cluster) -> Brokers:
-    """Whoever believes to lead."""
-    return frozenset(broker.id for broker in cluster.brokers if broker.leads)

@@ -101,7 +101,7 @@ class Copying:
         if self._began_anew(broker, (*leads, *named), offsets[0]):
             return Open(f"broker {broker} may have begun again where its leader's log started then", TRACES)
         start, end = offsets
-        self.growths.append(Growth(broker=broker, place=at.place, since=at.since, leads=leads, start=start, end=end))
+        self.growths.append(Growth(broker=broker, place=at.place, leads=leads, start=start, end=end))
         return [ways for ways in known[: len(leads)] if ways is not None]
 
     def _named(self, source: GrowsFrom) -> list[OwnLead]:

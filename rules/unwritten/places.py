@@ -23,8 +23,6 @@ class Growth(Struct, frozen=True, kw_only=True):
     broker: int
     place: int
     """Of the turn by which it had been copied."""
-    since: int
-    """Of the turn from which on it followed."""
     leads: tuple[OwnLead, ...]
     start: int
     end: int
@@ -51,7 +49,7 @@ class At:
         """At the beginning of its log nothing is known of it; of a broker that is silent nothing ever is."""
         self._silent = silent
         self._ways: Ways = UNTOLD if silent is None else silent
-        self.place = self.since = 0
+        self.place = 0
         self.source: GrowsFrom | None = None
         self.former: GrowsFrom | None = None
         """Whom it followed before, until its log is told to be brought into line with its new leader's."""

@@ -144,7 +144,7 @@ class WrittenLogs:
         if turn.log_end_offset == 0:
             at.ways = (PossibleLog(),)  # whatever came before, nothing is left of it
         at.ways = each(at.ways, lambda held: held.opened(epoch))
-        at.source, at.former, at.since = GrowsFrom(broker, (*epochs, epoch), leads=True), None, at.place
+        at.source, at.former = GrowsFrom(broker, (*epochs, epoch), leads=True), None
         self.copying.note(broker, at)
         return True
 
@@ -163,7 +163,7 @@ class WrittenLogs:
             at.source = replace(at.source, epochs=(*at.source.epochs, epoch))
         else:
             at.former = at.former if at.former is not None else at.source
-            at.source, at.since = GrowsFrom(leader, (epoch,)), at.place
+            at.source = GrowsFrom(leader, (epoch,))
         at.resting = False
         return True
 
@@ -195,7 +195,7 @@ class WrittenLogs:
             at.ways = (PossibleLog(),)
         same = at.source is not None and at.source.leader == leader and not at.source.leads and not at.resting
         if not same and leader is not None:
-            at.source, at.since = GrowsFrom(leader, self.epochs_of(broker, at.place, leader)), at.place
+            at.source = GrowsFrom(leader, self.epochs_of(broker, at.place, leader))
         at.former, at.resting, at.stands = None, False, False
         return True
 

@@ -8,7 +8,8 @@ from dumps_at_hand import copied
 
 from parsers.provenance import Origin
 from parsers.segment import scan
-from parsers.writers.segments import Codec, Record, batch_bytes, marker_bytes
+from parsers.writers.segments import Codec, Record, batch_bytes
+from tests.lab.written_bytes import marker_bytes
 
 TOPIC_ID = "deadbeefdeadbeefdeadbeefdeadbeef"
 LOST = range(100, 150)

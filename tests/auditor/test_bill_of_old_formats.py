@@ -8,10 +8,10 @@ import pytest
 
 from auditor.engines.read_survivors import read_copy
 from parsers.provenance import Span
-from parsers.writers.segments import legacy_set_bytes
 from rules.facts.stretch import LogFacts
 from rules.loss.survivors import Survivor
 from rules.replicas.replica import Replica
+from tests.lab.written_bytes import legacy_set_bytes
 
 
 @pytest.mark.parametrize(

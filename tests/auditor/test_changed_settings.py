@@ -11,7 +11,7 @@ import pytest
 
 from auditor.engines.witnesses.broker_settings import of_configurations, of_log
 from auditor.timeline import evidence_of
-from parsers.broker_log import Reading, parse_events
+from parsers.broker_log import Reading
 from parsers.provenance import Origin, Span
 from parsers.tables import BrokerSetting, no_rows
 from rules.catalog import BY_ID
@@ -21,6 +21,7 @@ from rules.signatures import SIGNATURES
 from rules.sketch.notation import read_sketch
 from rules.zoom.differences import with_differences
 from tests.auditor.dumps_at_hand import SAMPLES, told
+from tests.lab.whole_logs import parse_events
 from tests.replaced import replace
 
 LEAST, UNCLEAN = "min.insync.replicas", "unclean.leader.election.enable"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from auditor.engines.witnesses.statements_of_rows import of_events
-from parsers.broker_log import Reading, parse_events
+from parsers.broker_log import Reading
 from parsers.provenance import Origin
 from rules.chronicle.chronicle import Chronicle
 from rules.history.moments import Moment, is_metadata, ordered
@@ -13,6 +13,7 @@ from rules.history.terms import in_terms
 from tests.auditor.dumps_at_hand import SAMPLES
 from tests.lab.sample_histories import histories
 from tests.lab.sample_reports import report_on
+from tests.lab.whole_logs import parse_events
 
 CREATED = (
     "Changed partition pay-0 from NewPartition to OnlinePartition with state LeaderAndIsr(leader=1, "

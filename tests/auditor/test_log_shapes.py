@@ -245,7 +245,7 @@ def test_zones_are_named_offsets_or_places() -> None:
 def test_options_lines_and_variables_name_layouts_and_zones(tmp_path: Path) -> None:
     file = tmp_path / "tidemark.yaml"
     file.write_text("log-pattern:\n  - '[%d] %p %m (%c)%n'\nlog-timezone: Europe/Berlin\n", encoding="utf-8")
-    config = settings_of({"log_timezone": ["2=UTC"]}, file)
+    config = settings_of({"log_timezone": ["2=UTC"], "config": file})
     assert (config.log_pattern, config.log_timezone) == (("[%d] %p %m (%c)%n",), ("2=UTC",))
     patterns = ("%d{HH:mm:ss,SSS} %p %m%n", "2=%p %m%n")
     told_so = environment({"TIDEMARK_LOG_PATTERN": "\n".join(patterns), "TIDEMARK_LOG_TIMEZONE": "UTC,2=Z"})

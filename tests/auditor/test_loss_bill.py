@@ -13,8 +13,9 @@ from dumps_at_hand import SAMPLES, audited
 from lost_records import LOST, lost_batches, record, unclean
 
 from auditor.report.json import document
-from parsers.writers.segments import TRANSACTIONAL, Record, batch_bytes, marker_bytes, write_segment
+from parsers.writers.segments import TRANSACTIONAL, Record, batch_bytes, write_segment
 from tests.lab.sample_reports import report_on
+from tests.lab.written_bytes import marker_bytes
 
 pytestmark = pytest.mark.slow
 

@@ -11,8 +11,9 @@ import pytest
 from auditor.config import AuditConfig
 from auditor.timeline import evidence_of
 from parsers.provenance import Origin
-from parsers.request_log import RequestLog, read_request_log, sessions_after
+from parsers.request_log import sessions_after
 from parsers.request_log.layout import layout_among, layout_of
+from tests.lab.whole_logs import RequestLog, read_request_log
 from tests.replaced import replace
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"

@@ -19,7 +19,8 @@ from auditor.report.json import render
 from parsers.provenance import Origin
 from parsers.records import BATCH_LIMIT
 from parsers.records.record_contents import decode_contents
-from parsers.writers.segments import TRANSACTIONAL, Record, batch_bytes, marker_bytes
+from parsers.writers.segments import TRANSACTIONAL, Record, batch_bytes
+from tests.lab.written_bytes import marker_bytes
 
 pytestmark = pytest.mark.slow
 

@@ -15,13 +15,13 @@ from auditor.config import AuditConfig, ConfigError
 from auditor.timeline import Excerpt, evidence_of, timeline
 from parsers.inventory import take_inventory
 from parsers.provenance import Origin, Span
-from parsers.request_log import read_request_log
 from parsers.tables.requests import Fetch
 from rules.evidence import Moment, PartitionEvidence
 from rules.history.moments import committed
 from rules.history.repetitions import collapse
 from tests.auditor.dumps_at_hand import SAMPLES, audited, copied, told, violations
 from tests.lab.sample_histories import histories
+from tests.lab.whole_logs import read_request_log
 from tests.replaced import replace
 
 pytestmark = pytest.mark.slow

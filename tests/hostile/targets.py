@@ -13,16 +13,7 @@ from typing import Any, Final, get_args
 from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit, UnitKind
 from auditor.engines.reading import UnitReader
-from parsers.broker_log import (
-    DEFAULT_PATTERN,
-    LayoutError,
-    Reading,
-    parse_events,
-    parse_layout,
-    parse_settings,
-    wall_clock,
-    zone_named,
-)
+from parsers.broker_log import DEFAULT_PATTERN, LayoutError, Reading, parse_layout, wall_clock, zone_named
 from parsers.checkpoints import (
     read_clean_shutdown,
     read_leader_epoch_checkpoint,
@@ -51,15 +42,15 @@ from parsers.metadata_log import (
 )
 from parsers.provenance import FileKind, Origin
 from parsers.records import base_offset_of_legacy_wrapper, decode_entry, header_of
-from parsers.request_log import read_request_log
 from parsers.segment import scan
 from parsers.segment.chain import Kernel
 from parsers.segment.compiled import compiled_kernel
 from parsers.segment.plain_kernel import PlainKernel
 from parsers.tables import CheckpointKind, IndexKind, Refusal
-from parsers.trace_table import read_trace_table
-from parsers.writers.segments import legacy_bytes, legacy_set_bytes
+from parsers.writers.segments import legacy_bytes
 from tests.hostile.mutators import Grammar, batches_of
+from tests.lab.whole_logs import parse_events, parse_settings, read_request_log, read_trace_table
+from tests.lab.written_bytes import legacy_set_bytes
 
 SAMPLES: Final = Path(__file__).resolve().parents[2] / "sample_logs"
 SEED_BYTES: Final = 1 << 12

@@ -16,7 +16,8 @@ from parsers.segment.chain import CHUNK_ROWS, Kernel
 from parsers.segment.compiled import compiled_kernel
 from parsers.segment.plain_kernel import PlainKernel
 from parsers.tables import Refusal
-from parsers.writers.segments import Record, batch_bytes, legacy_bytes, legacy_set_bytes, marker_bytes
+from parsers.writers.segments import Record, batch_bytes, legacy_bytes
+from tests.lab.written_bytes import legacy_set_bytes, marker_bytes
 
 ORIGIN = Origin(source="broker-1/data/t-0/00000000000000000000.log", broker=1, topic="t", partition=0)
 TIME = 1_700_000_000_000

@@ -16,16 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from parsers.broker_log import (
-    DEFAULT_PATTERN,
-    EVENTS,
-    GzipText,
-    Reading,
-    parse_events,
-    parse_layout,
-    parse_settings,
-    read_log,
-)
+from parsers.broker_log import DEFAULT_PATTERN, EVENTS, GzipText, Reading, parse_layout, read_log
 from parsers.broker_log.catalogue import matchers
 from parsers.broker_log.entry_blocks import Block
 from parsers.broker_log.matched_events import find_lines, text_of
@@ -33,6 +24,7 @@ from parsers.broker_log.wording import Event, Wording, compile_text
 from parsers.provenance import Origin
 from parsers.tables import BrokerEvent, BrokerSetting, EventKind, Refusal, from_arrow
 from tests.lab.effort import cases, fast_if
+from tests.lab.whole_logs import parse_events, parse_settings
 from tests.replaced import replace
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"

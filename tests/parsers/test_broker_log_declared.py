@@ -6,14 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.broker_log import (
-    LayoutError,
-    Reading,
-    parse_events,
-    parse_layout,
-    wall_clock,
-)
+from parsers.broker_log import LayoutError, Reading, parse_layout, wall_clock
 from parsers.provenance import Origin
+from tests.lab.whole_logs import parse_events
 
 MESSAGE = "[Log partition=t-0, dir=/d] Truncating to offset 100"
 

@@ -26,15 +26,17 @@ from parsers.provenance import Source
 from parsers.tables import Refusal
 from parsers.writers.checkpoints import (
     write_clean_shutdown,
-    write_index,
-    write_leader_epoch_checkpoint,
-    write_offset_checkpoint,
     write_partition_metadata,
-    write_producer_snapshot,
     write_properties,
     write_static_quorum_state,
 )
 from tests.lab.recorded_damage import SAMPLES, damage_of, left_out
+from tests.lab.written_bytes import (
+    write_index,
+    write_leader_epoch_checkpoint,
+    write_offset_checkpoint,
+    write_producer_snapshot,
+)
 
 DUE = frozenset({"replication-offset-checkpoint", "leader-epoch-checkpoint", "meta-properties", "offset-index"})
 CASES = sorted(path.parent.name for path in SAMPLES.glob("*/dump"))

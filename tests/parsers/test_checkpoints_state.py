@@ -23,12 +23,11 @@ from parsers.writers.checkpoints import (
     write_clean_shutdown,
     write_meta_properties,
     write_partition_metadata,
-    write_producer_snapshot,
     write_properties,
-    write_quorum_state,
     write_static_quorum_state,
 )
 from tests.lab.effort import cases
+from tests.lab.written_bytes import write_producer_snapshot, write_quorum_state
 
 HERE = Origin(source="d/file", broker=1, log_dir="d", topic="t", partition=0)
 ID = "ZKLmK9Y_S2e0qQ8Ou4DFGA"

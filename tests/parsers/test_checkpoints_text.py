@@ -9,13 +9,9 @@ from hypothesis import strategies as st
 from parsers.checkpoints import read_leader_epoch_checkpoint, read_offset_checkpoint
 from parsers.checkpoints.decimals import ENTRY_LIMIT, REFUSAL_LIMIT
 from parsers.provenance import Origin
-from parsers.writers.checkpoints import (
-    epoch_lines,
-    offset_lines,
-    write_leader_epoch_checkpoint,
-    write_offset_checkpoint,
-)
+from parsers.writers.checkpoints import epoch_lines, offset_lines
 from tests.lab.effort import cases
+from tests.lab.written_bytes import write_leader_epoch_checkpoint, write_offset_checkpoint
 
 EPOCHS = Origin(source="d/t-0/leader-epoch-checkpoint", broker=1, log_dir="d", topic="t", partition=0)
 OFFSETS = Origin(source="d/replication-offset-checkpoint", broker=1, log_dir="d")

@@ -9,8 +9,6 @@ import pytest
 from parsers.dump_text import DumpChunk, DumpedFile, dumped_file, read_dump_text
 from parsers.provenance import Origin
 
-T = 1_700_000_000_000
-
 
 def read(text: str) -> list[DumpChunk]:
     return list(read_dump_text(io.BytesIO(text.encode()), Origin(source="dump.txt")))
@@ -35,41 +33,28 @@ SNAPSHOTS = {
 }
 
 
-@pytest.mark.parametrize("release", SNAPSHOTS)
-def test_producer_snapshots_of_every_release(release: str) -> None:
-    (chunk,) = read(f"Dumping /data/t-0/00000000000000000108.snapshot\n{SNAPSHOTS[release]}\n")
-    (producer,) = chunk.producers
-    assert (producer.snapshot_offset, producer.producer_id, producer.last_sequence, producer.last_offset) == (
-        108,
-        7,
-        4,
-        107,
-    )
-    assert (
-        producer.offset_delta,
-        producer.timestamp,
-        producer.current_txn_first_offset,
-        producer.coordinator_epoch,
-    ) == (4, T, 100, 3)
+ENTRIES = [
+    *((".snapshot", line) for line in SNAPSHOTS.values()),
+    # Of a producer of whom only markers were seen.
+    *(
+        (".snapshot", f"producerId: 7 producerEpoch: 0 coordinatorEpoch: 3 currentTxnFirstOffset: {end}")
+        for end in ("None ", "OptionalLong.empty lastTimestamp: 5 ", "OptionalLong.empty lastTimestamp: 5")
+    ),
+    (".txnindex", "version: 0 producerId: 7 firstOffset: 100 lastOffset: 102 lastStableOffset: 103"),
+    (".timeindex", "timestamp: 1700000000000 offset: 8"),
+    (".index", "offset: 8 position: 140"),
+]
 
 
-@pytest.mark.parametrize(
-    "end",
-    ["None ", "OptionalLong.empty lastTimestamp: 1700000000000 ", "OptionalLong.empty lastTimestamp: 1700000000000"],
-)
-def test_a_producer_of_whom_only_markers_were_seen(end: str) -> None:
-    line = f"producerId: 7 producerEpoch: 0 coordinatorEpoch: 3 currentTxnFirstOffset: {end}\n"
-    (chunk,) = read("Dumping /data/t-0/00000000000000000108.snapshot\n" + line)
-    assert [(item.last_sequence, item.last_offset, item.offset_delta) for item in chunk.producers] == [(-1, -1, 0)]
-    assert chunk.producers[0].timestamp == (T if "last" in end else -1)
+@pytest.mark.parametrize(("suffix", "line"), ENTRIES)
+def test_entries_of_every_release_are_known(suffix: str, line: str) -> None:
+    assert read(f"Dumping /data/t-0/00000000000000000108{suffix}\n{line}\n") == []
 
 
-def test_a_transaction_index() -> None:
-    line = "version: 0 producerId: 7 firstOffset: 100 lastOffset: 102 lastStableOffset: 103\n"
-    (chunk,) = read("Dumping C:\\data\\t-0\\00000000000000000090.txnindex\n" + line)
-    (entry,) = chunk.indexes
-    assert (entry.kind, entry.segment_base_offset, entry.offset) == ("transaction", 90, 102)
-    assert (entry.producer_id, entry.first_offset, entry.last_stable_offset) == (7, 100, 103)
+@pytest.mark.parametrize(("suffix", "line"), ENTRIES)
+def test_what_is_no_entry_is_refused(suffix: str, line: str) -> None:
+    (chunk,) = read(f"Dumping /data/t-0/00000000000000000108{suffix}\nx{line}\n")
+    assert [refusal.kind for refusal in chunk.refusals] == ["malformed"]
 
 
 @pytest.mark.parametrize(

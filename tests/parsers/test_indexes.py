@@ -18,8 +18,8 @@ from parsers.indexes import (
 )
 from parsers.provenance import Origin
 from parsers.tables import IndexKind
-from parsers.writers.checkpoints import write_index
 from tests.lab.effort import cases
+from tests.lab.written_bytes import write_index
 
 HERE = Origin(source="d/t-0/00000000000000001000.index", broker=1, topic="t", partition=0)
 KINDS: list[IndexKind] = ["offset", "time", "transaction"]

@@ -57,15 +57,6 @@ def test_replica_names(name: str, expected: ReplicaName | None) -> None:
     assert parse_replica_name(name) == expected
 
 
-def test_a_topic_that_kafka_may_have_cut_is_flagged() -> None:
-    tail = f"-0.{UNIQUE}-delete"
-    full, shorter = "t" * (255 - len(tail)), "t" * (254 - len(tail))
-    assert parse_replica_name(full + tail) == ReplicaName(
-        topic=full, partition=0, state="deleted", topic_truncated=True
-    )
-    assert parse_replica_name(shorter + tail) == ReplicaName(topic=shorter, partition=0, state="deleted")
-
-
 @given(
     topic=st.text("abcXYZ019._-", min_size=1, max_size=60),
     partition=st.integers(0, 2**31 - 1),

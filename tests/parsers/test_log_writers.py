@@ -9,11 +9,10 @@ import pytest
 from msgspec.structs import asdict
 
 from auditor.simulation.journal_rows import Recorder
-from parsers.broker_log import Reading, parse_events
+from parsers.broker_log import Reading
 from parsers.metadata_log.decode import decode_value
 from parsers.metadata_log.records import Partition, PartitionChange
 from parsers.provenance import Origin
-from parsers.request_log import read_request_log
 from parsers.tables import BrokerEvent
 from parsers.tables.requests import Fetch, IsrRequest
 from parsers.writers.broker_log import event_line
@@ -23,6 +22,7 @@ from rules.simulator.generation import generation
 from rules.simulator.script import read_events
 from rules.simulator.state import Cluster, TopicSettings
 from rules.simulator.step import create, step
+from tests.lab.whole_logs import parse_events, read_request_log
 from tests.replaced import replace
 
 RELEASES = ["1.0.2", "1.1.1", "2.0.1", "2.3.1", "2.5.1", "2.6.3", "2.7.2", "2.8.2", "3.2.0", "3.5.0", "3.9.1", "4.3.0"]

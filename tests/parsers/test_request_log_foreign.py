@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from parsers.provenance import Origin
-from parsers.request_log import read_request_log
+from tests.lab.whole_logs import read_request_log
 
 LINE = b'{"level":"INFO","msg":"x"}\n'
 

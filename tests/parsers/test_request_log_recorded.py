@@ -11,12 +11,13 @@ import pytest
 
 from auditor.engines.witnesses.statements_of_requests import of_fetches
 from parsers.provenance import Origin, Span
-from parsers.request_log import PartitionKey, RequestLog, fold, join, read_request_log
+from parsers.request_log import PartitionKey, join
 from parsers.tables import Fetch, arrow_schema, from_arrow, to_arrow
 from rules.history.moments import Moment
 from rules.history.repetitions import collapse
 from rules.history.statements import Fetched
 from tests.lab.effort import fast_if
+from tests.lab.whole_logs import RequestLog, fold, read_request_log
 from tests.replaced import replace
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"

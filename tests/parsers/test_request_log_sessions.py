@@ -11,21 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parsers.provenance import Origin
-from parsers.request_log import (
-    NOTHING,
-    AnsweredPartition,
-    AskedPartition,
-    FetchCall,
-    PartitionKey,
-    fetch_rows,
-    fold,
-    join,
-    read_request_log,
-)
+from parsers.request_log import NOTHING, AnsweredPartition, AskedPartition, FetchCall, PartitionKey, join
 from parsers.request_log.request import Times
 from parsers.request_log.sessions import LAST_EPOCH
 from parsers.tables import Fetch, SessionGap
 from tests.lab.effort import cases, fast_if
+from tests.lab.whole_logs import fetch_rows, fold, read_request_log
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
 LOGS = sorted(SAMPLES.glob("*/dump/*/logs/kafka-request.log"))

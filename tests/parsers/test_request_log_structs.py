@@ -17,19 +17,7 @@ from auditor.engines.witnesses.fetched import ByColumns
 from auditor.engines.witnesses.statements_of_requests import of_trace
 from auditor.engines.witnesses.thinned_traces import Thinning
 from parsers.provenance import Origin
-from parsers.request_log import (
-    NOTHING,
-    Again,
-    LineCounts,
-    Other,
-    RequestColumns,
-    RequestLog,
-    SessionState,
-    fetch_columns,
-    fold,
-    join,
-    read_request_lines,
-)
+from parsers.request_log import NOTHING, Again, LineCounts, Other, RequestColumns, SessionState, fetch_columns, join
 from parsers.request_log.batches import batches_of
 from parsers.request_log.blocks import LineReading
 from parsers.request_log.folded import Folded
@@ -40,6 +28,7 @@ from rules.history.moments import Moment
 from rules.history.repetitions import collapse
 from tests.benchmarks.busy_audit import busy_trace
 from tests.lab.effort import cases, fast_if
+from tests.lab.whole_logs import RequestLog, fold, read_request_lines
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
 LOGS = sorted(SAMPLES.glob("*/dump/*/logs/kafka-request.log"))

@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parsers.provenance import Origin
-from parsers.request_log import AnsweredPartition, AskedPartition, PartitionKey, RequestLog, read_request_lines
+from parsers.request_log import AnsweredPartition, AskedPartition, PartitionKey
 from parsers.request_log.fields import WrongShape
 from parsers.request_log.struct_text import parse_struct
 from tests.lab.effort import cases
+from tests.lab.whole_logs import RequestLog, read_request_lines
 
 ORIGIN = Origin(source="kafka-request.log", broker=1)
 TIMES = (

@@ -175,7 +175,7 @@ def test_reading_goes_on_at_a_legacy_entry(tmp_path: Path) -> None:
 
 
 def test_a_hole_is_followed_by_a_compressed_legacy_set_whose_first_offset_is_unknown(tmp_path: Path) -> None:
-    from parsers.writers.segments import legacy_set_bytes
+    from tests.lab.written_bytes import legacy_set_bytes
 
     wrapper = legacy_set_bytes(magic=1, base_offset=4, values=[b"a", b"b"], codec="snappy", timestamp=TIME)
     rows, refusals = _read(tmp_path, b"\xff" * 40 + wrapper)

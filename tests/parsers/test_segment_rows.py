@@ -16,9 +16,10 @@ from parsers.segment import HEADER_SCHEMA, scan, with_place
 from parsers.segment.chain import Kernel
 from parsers.segment.plain_kernel import PlainKernel
 from parsers.tables import BatchHeader, arrow_schema, from_arrow
-from parsers.writers.segments import batch_bytes, legacy_bytes, legacy_set_bytes, write_segment
+from parsers.writers.segments import batch_bytes, legacy_bytes, write_segment
 from tests.lab.effort import cases
 from tests.lab.recorded_damage import CHECKSUM, damage_of
+from tests.lab.written_bytes import legacy_set_bytes
 from tests.parsers.segment_logs import (
     KERNELS,
     ORIGIN,

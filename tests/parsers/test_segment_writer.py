@@ -9,18 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers.writers.segments import (
-    CODECS,
-    Codec,
-    Record,
-    batch_bytes,
-    compress,
-    legacy_bytes,
-    legacy_set_bytes,
-    marker_bytes,
-    varint,
-    write_segment,
-)
+from parsers.writers.segments import CODECS, Codec, Record, batch_bytes, compress, legacy_bytes, varint, write_segment
+from tests.lab.written_bytes import legacy_set_bytes, marker_bytes
 from tests.parsers.segment_logs import TIME, everything, segments_of
 
 TWO_RECORDS = (

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from parsers.provenance import Origin
 from parsers.refusal import Parsed
 from parsers.tables import Fetch, from_arrow, to_arrow
-from parsers.trace_table import COLUMNS, read_trace_table
+from parsers.trace_table import COLUMNS
 from tests.lab.effort import cases
+from tests.lab.whole_logs import read_trace_table
 
 ORIGIN = Origin(source="trace.csv", broker=9)
 VALUES = ["2026-11-21 05:38:21,717", 1, 2, "orders", 0, 41, 3, 40, 5, 0]

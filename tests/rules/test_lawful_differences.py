@@ -8,8 +8,9 @@ from typing import Literal
 
 import pytest
 
-from parsers.writers.segments import CONTROL, TRANSACTIONAL, Record, batch_bytes, legacy_bytes, marker_bytes
+from parsers.writers.segments import CONTROL, TRANSACTIONAL, Record, batch_bytes, legacy_bytes
 from rules.finding import Severity
+from tests.lab.written_bytes import marker_bytes
 from tests.rules.broken_dumps import OTHER_TOPIC_ID, Batch, Yard, batch, chain, kept, position, segment, wrote
 
 LOG = wrote(0, 0, 60) + wrote(1, 60, 100)

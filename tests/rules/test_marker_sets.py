@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from parsers.writers.segments import TRANSACTIONAL, Record, batch_bytes, marker_bytes
+from parsers.writers.segments import TRANSACTIONAL, Record, batch_bytes
 from rules.finding import Finding, Severity
+from tests.lab.written_bytes import marker_bytes
 from tests.rules.broken_dumps import Batch, Yard, change, position, segment
 
 Told = tuple[tuple[int, ...], int | None, int | None]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from parsers.writers.segments import legacy_set_bytes
+from tests.lab.written_bytes import legacy_set_bytes
 from tests.rules.broken_dumps import Batch, Yard, batch
 
 

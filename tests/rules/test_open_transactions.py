@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from parsers.writers.segments import TRANSACTIONAL, Record, batch_bytes, marker_bytes
+from parsers.writers.segments import TRANSACTIONAL, Record, batch_bytes
 from rules.facts import transactions
 from rules.finding import Finding, Severity
+from tests.lab.written_bytes import marker_bytes
 from tests.rules.broken_dumps import Batch, Yard
 from tests.rules.cluster_dumps import TRANSACTIONS, MetadataLog, entry, state_key, state_value, topic_id, with_metadata
 

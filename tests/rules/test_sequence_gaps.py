@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from parsers.writers.segments import Record, batch_bytes, marker_bytes
+from parsers.writers.segments import Record, batch_bytes
 from rules.finding import Severity
+from tests.lab.written_bytes import marker_bytes
 from tests.rules.broken_dumps import Batch, Yard, change, kept, position, segment, wrote
 
 APPENDED = 0x08

@@ -8,9 +8,9 @@ from typing import Final
 
 from msgspec import to_builtins
 
+from auditor.document_fields import Json, camel, fields
 from auditor.report.advice.advice_files import election, may_follow, reassignment
 from auditor.report.advice.advice_text import fading, settled
-from auditor.report.json import camel
 from auditor.report.model import AbsentLogs, PlacedAdvice, UndecidedLine
 from auditor.report.named_places import PLACES_TOLD, listed
 
@@ -27,28 +27,23 @@ def document(
     perhaps: Sequence[str] = (),
 ) -> str:
     """The advice on every partition as one document."""
-    fields = {
+    whole = {
         "schemaVersion": SCHEMA_VERSION,
         "verdict": verdict,
         "interrupted": interrupted,
-        "absentLogs": [{"kinds": list(logs.kinds), "brokers": list(logs.brokers)} for logs in absent],
+        "absentLogs": [fields(logs) for logs in absent],
         "untold": [
-            {
-                "reason": point.reason,
-                "missing": point.missing,
-                "partitions": point.partitions,
-                "places": listed(point.places[:PLACES_TOLD]),
-            }
+            {**fields(point, "reason missing partitions"), "places": listed(point.places[:PLACES_TOLD])}
             for point in untold
         ],
         "perhapsLost": list(perhaps),
         "partitions": [_document(placed) for placed in advice],
     }
-    return json.dumps(fields, indent=2, ensure_ascii=True) + "\n"
+    return json.dumps(whole, indent=2, ensure_ascii=True) + "\n"
 
 
-def _document(placed: PlacedAdvice) -> dict[str, object]:
-    fields = _camel_keys(to_builtins(placed.advice))
+def _document(placed: PlacedAdvice) -> Json:
+    advice = _camel_keys(to_builtins(placed.advice))
     files = [
         {"broker": candidate.broker, "reassignment": reassignment(placed, candidate.broker)}
         for candidate in placed.advice.candidates
@@ -56,10 +51,8 @@ def _document(placed: PlacedAdvice) -> dict[str, object]:
     ]
     copies = [_camel_keys(to_builtins(copy)) for loss in placed.losses for copy in fading(loss)]
     return {
-        "clusterId": placed.cluster_id,
-        "topic": placed.topic,
-        "partition": placed.partition,
-        **(fields if isinstance(fields, dict) else {}),
+        **fields(placed, "cluster_id topic partition"),
+        **(advice if isinstance(advice, dict) else {}),
         "nothingToDo": settled(placed),
         "copyNow": copies,
         "election": election(placed),

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from parsers.tables import ProducerState
-from parsers.writers.checkpoints import write_producer_snapshot
 from parsers.writers.segments import Record, batch_bytes
 from rules.finding import Severity
+from tests.lab.written_bytes import write_producer_snapshot
 from tests.rules.broken_dumps import Batch, Yard
 
 
