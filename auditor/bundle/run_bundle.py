@@ -22,7 +22,6 @@ from auditor.bundle.masked_logs import Place
 from auditor.bundle.masking import new_mask
 from auditor.bundle.wanted import BundleRequest, wanted
 from auditor.config import AuditConfig, ConfigError
-from auditor.document_fields import fields
 from auditor.dumps import DumpParts, gather
 from auditor.engines.plan.selection import Selection
 from auditor.exit_codes import ExitCode
@@ -43,7 +42,6 @@ from rules.finding import Finding
 from rules.words import counted
 
 MANIFEST: Final = "tidemark-bundle.json"
-_FINDING: Final = "id fingerprint rule"
 FORMAT: Final = "tidemark-bundle/1"
 PACKED_BY_ZSTD: Final = (".tar.zst", ".tzst")
 ENDINGS: Final = (".tar.gz", ".tgz", *PACKED_BY_ZSTD)
@@ -173,12 +171,25 @@ def _manifest(taken: Sequence[BundledFile], proof: Proof, held: Held) -> str:
         "description": MEANING,
         "partitions": [{"topic": topic, "partition": number} for topic, number in held.partitions],
         "ofPartitions": held.of,
-        "reproduced": [fields(finding, _FINDING) for finding in proof.reproduced],
-        "notReproduced": [fields(finding, _FINDING) for finding in proof.lost],
-        "madeByMasking": [fields(finding, _FINDING) for finding in proof.added],
-        "files": [fields(each, "source=path kind how checksums_held checksums_failed") for each in taken],
+        "reproduced": [_finding(finding) for finding in proof.reproduced],
+        "notReproduced": [_finding(finding) for finding in proof.lost],
+        "madeByMasking": [_finding(finding) for finding in proof.added],
+        "files": [
+            {
+                "path": each.source,
+                "kind": each.kind,
+                "how": each.how,
+                "checksumsHeld": each.checksums_held,
+                "checksumsFailed": [list(span) for span in each.checksums_failed],
+            }
+            for each in taken
+        ],
     }
     return json.dumps(document, indent=1, ensure_ascii=True) + "\n"
+
+
+def _finding(finding: Finding) -> dict[str, object]:
+    return {"id": finding.id, "fingerprint": finding.fingerprint, "rule": finding.rule}
 
 
 def _pack(folder: Path, target: Path, *, replace: bool) -> None:

@@ -126,7 +126,7 @@ def _arrow_type(hint: Any) -> pa.DataType:
         return pa.struct(list(arrow_schema(hint)))
     if members := _members(hint):
         return pa.struct(list(_fields_of_any(members)))
-    return _PLAIN[hint]
+    return _PLAIN[getattr(hint, "__supertype__", hint)]  # an Offset is a number
 
 
 def _has_fields(hint: Any) -> bool:

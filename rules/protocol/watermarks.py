@@ -119,10 +119,20 @@ class WatermarkInterval(Struct, frozen=True, kw_only=True):
     low: Offset | None
     high: Offset | None
 
+    @property
+    def width(self) -> int | None:
+        """High minus low: 0 is certainty; None where a side is open."""
+        return None if self.low is None or self.high is None else max(0, self.high - self.low)
+
     def contains(self, high_watermark: Offset) -> bool:
         """Whether a high watermark is possible."""
         above = self.low is None or self.low <= high_watermark
         return above and (self.high is None or high_watermark <= self.high)
+
+    def covers(self, other: WatermarkInterval) -> bool:
+        """Whether this interval is at least as wide as the other on both sides."""
+        below = self.low is None or (other.low is not None and self.low <= other.low)
+        return below and (self.high is None or (other.high is not None and other.high <= self.high))
 
 
 class Bound(Struct, frozen=True, kw_only=True):
