@@ -29,6 +29,8 @@ _LATE: Final[Mapping[Lateness, str]] = {
     "": "",
     "perhaps": ". Broker {leader} may have answered late: when another broker led already, and the producer no"
     " longer waited. Then the producer was promised nothing",
+    "untimed": ". Nothing here tells when another broker took its place. Broker {leader} may have answered after that."
+    " Then the producer may have sent them again",
     "likely": ". By the clocks another broker led already when broker {leader} answered. The producer may have sent"
     " them again",
 }
@@ -61,6 +63,11 @@ class Gone(Struct, frozen=True, kw_only=True):
     def latest_epoch(self) -> int:
         """The newest epoch of which the answers may be."""
         return _latest(self.answers, self.epoch)
+
+    @property
+    def promised_little(self) -> bool:
+        """Whether a newer epoch most likely was opened before them, or nothing tells when it was."""
+        return self.late in ("likely", "untimed")
 
     @property
     def for_all(self) -> bool:
