@@ -37,10 +37,11 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     batch. That end is the next batch boundary of the epoch that an answer, a fetch or the old leader's log end
     tells. Not all records behind the first need have been answered, where others wait for all replicas. Of a thinned
     log some before may have been as well. A broker that logs a request twice found its connection closed: nobody heard
-    the answer. With acks=1 it is only possible where another may have led by then: the producer may no longer have
-    waited. By the clocks another did, or nothing tells when it began. Where leader epochs began anew, one of two things
-    is proved. No log here holds records of the epoch in which the broker answered, or one counts another epoch's as
-    committed there. It is likely where only its leader's epoch file tells where the epoch opened that left them out.
+    the answer. With acks=1 it is likely where another may have led by then: the producer may no longer have waited. It
+    is possible where by the clocks another did, or nothing tells when another began: the producer may have sent its
+    records again. Where leader epochs began anew, one of two things is proved. No log here holds records of the epoch
+    in which the broker answered, or one counts another epoch's as committed there. It is likely where only its leader's
+    epoch file tells where the epoch opened that left them out.
 
     Undecided when
     --------------
@@ -80,8 +81,8 @@ def _gone(found: Gone) -> Violation:
         brokers=() if found.leader is None else (found.leader,),
         start_offset=found.start_offset,
         end_offset=found.end_offset,
-        confidence="possible" if found.late else "certain" if found.sure else "likely",
-        severity=Severity.CRITICAL if found.for_all else Severity.MEDIUM if found.late else Severity.HIGH,
+        confidence="possible" if found.promised_little else "certain" if found.sure else "likely",
+        severity=Severity.CRITICAL if found.for_all else Severity.MEDIUM if found.promised_little else Severity.HIGH,
         facts=found.facts,
         exhibits=tuple(Exhibit(span=moment.span, role=role) for moment, role in found.shown),
     )

@@ -11,19 +11,20 @@ from typing import Final, Literal
 
 from rules.evidence import Moment, PartitionEvidence, translated
 from rules.evidence.asked_once import asked_once
-from rules.history.clocks import FAR, WANDER_MS, Clocks, estimated
+from rules.history.clocks import FAR, Clocks, estimated
 from rules.history.moments import ROLE_KINDS, gives_role, succeeded
 from rules.history.statements import Produced
 
-Lateness = Literal["", "perhaps", "likely"]
-"""Whether another may have led by then, or most likely did; empty of an answer that was given in time."""
+Lateness = Literal["", "perhaps", "untimed", "likely"]
+"""Whether another may have led by then, whose time nothing tells, or most likely did; empty of an answer in time."""
 _LOADED: Final = ("log-loaded", "log-created")
 
 
 def late_answers(evidence: PartitionEvidence, epoch: int) -> Callable[[Produced], Lateness]:
     """Tells of answers in an epoch whether, by the clocks, another broker may have opened a newer one before them.
 
-    It most likely had where the clocks show it unless they stand apart by more than anything tells.
+    It most likely had where the clocks show it unless they stand apart by more than anything tells. Where nothing
+    tells when another broker took its place, that may have been so long before as well.
 
     One for all replicas shows that its leader still led: the followers had gone else. Whoever started again before it
     took a role had heard of no successor; it had to stand still and to die soon after.
@@ -38,11 +39,26 @@ def late_answers(evidence: PartitionEvidence, epoch: int) -> Callable[[Produced]
         others = [sign for sign in newer if _leader(sign) != answer.witness]
         if any(_likely(sign, answer, clocks) <= at for sign in others):
             return "likely"
+        if _untimed(evidence, epoch, answer):
+            return "untimed"
         died = _died(evidence.chronicle.told_by(answer.witness), at) if answer.witness is not None else False
         late = not died and any(_earliest(sign, answer, clocks) <= at for sign in others)
         return "perhaps" if late else ""
 
     return lateness
+
+
+def _untimed(evidence: PartitionEvidence, epoch: int, answer: Produced) -> bool:
+    """Whether another broker led next, or before anything that surely came later, and nobody tells when it began."""
+    openings, leaders = evidence.openings, evidence.chronicle.leaders
+    for newer in sorted(number for number in {*openings, *leaders} if number > epoch):
+        opening = openings.get(newer)
+        if opening is None or opening.time is None:
+            if leaders.get(newer) != answer.witness:
+                return True
+        elif _earliest(opening, answer, evidence.clocks) > (answer.time or 0):
+            return False
+    return False
 
 
 @asked_once
@@ -89,11 +105,11 @@ def _likely(opening: Moment, answer: Produced, clocks: Clocks) -> int:
 
 
 def _earliest(opening: Moment, answer: Produced, clocks: Clocks) -> int:
-    """When a broker may have opened an epoch, by the clock of an answer; a second sooner where nothing bounds it."""
+    """When a broker may have opened an epoch, by the clock of an answer; at any time where nothing bounds it."""
     if opening.time is None:
         return -FAR
     earliest, _ = translated(opening.time, opening.clock, answer.clock, clocks) or (-FAR, FAR)
-    return _likely(opening, answer, clocks) - 2 * WANDER_MS if earliest == -FAR else earliest
+    return earliest
 
 
 def _died(own: Sequence[Moment], time: int) -> bool:

@@ -29,6 +29,8 @@ _LATE: Final[Mapping[Lateness, str]] = {
     "": "",
     "perhaps": ". It is not known whether another broker led already when broker {leader} answered. If one did, the"
     " producer no longer waited and was promised nothing",
+    "untimed": ". Nothing here tells when another broker took its place. If one led already when broker {leader}"
+    " answered, perhaps the producer sent these records again",
     "likely": ". By the clocks another broker led already when broker {leader} answered. Perhaps the producer sent"
     " these records again",
 }
@@ -61,6 +63,11 @@ class Gone(Struct, frozen=True, kw_only=True):
     def latest_epoch(self) -> int:
         """The newest epoch of which the answers may be."""
         return _latest(self.answers, self.epoch)
+
+    @property
+    def promised_little(self) -> bool:
+        """Whether a newer epoch most likely was opened before them, or nothing tells when it was."""
+        return self.late in ("likely", "untimed")
 
     @property
     def for_all(self) -> bool:

@@ -152,7 +152,7 @@ broker 2 00|11
 t1 leads 1 epoch 0 at 0 hw 0
 t2 acks 1 at 2 acks=1
 t3 acks 1 at 5 acks=1
-t9004 follows 1 epoch 1 at 8 hw 2 from 2
+t9004 loads 1 at 8
 t9005 leads 2 epoch 1 at 2 hw 2
 """
 
