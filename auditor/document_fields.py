@@ -11,7 +11,8 @@ Json = dict[str, object]
 
 def fields(value: object, names: str = "") -> Json:
     """The named fields of a value in that order, or all of them; `span=evidence` tells one by another name."""
-    return {spelt: plain_value(getattr(value, name)) for name, spelt in _named(type(value), names)}
+    kind: type = type(value)
+    return {spelt: plain_value(getattr(value, name)) for name, spelt in _named(kind, names)}
 
 
 @cache
@@ -30,7 +31,8 @@ def plain_value(value: object) -> object:
         return [plain_value(one) for one in value]
     if isinstance(value, Span):
         return {"path": value.source, "start": value.start, "end": value.end}
-    return fields(value) if _named(type(value), "") else value
+    kind: type = type(value)
+    return fields(value) if _named(kind, "") else value
 
 
 def at_least(value: object) -> Json:
