@@ -50,13 +50,11 @@ def late_answers(evidence: PartitionEvidence, epoch: int) -> Callable[[Produced]
 
 def _untimed(evidence: PartitionEvidence, epoch: int, answer: Produced) -> bool:
     """Whether another broker led next, or before anything that surely came later, and nobody tells when it began."""
-    openings, leaders = evidence.openings, evidence.chronicle.leaders
-    for newer in sorted(number for number in {*openings, *leaders} if number > epoch):
-        opening = openings.get(newer)
-        if opening is None or opening.time is None:
-            if leaders.get(newer) != answer.witness:
-                return True
-        elif _earliest(opening, answer, evidence.clocks) > (answer.time or 0):
+    for newer in sorted(number for number in evidence.openings if number > epoch):
+        opening = evidence.openings[newer]
+        if opening.time is None and evidence.chronicle.leaders.get(newer, opening.broker) != answer.witness:
+            return True
+        if opening.time is not None and _earliest(opening, answer, evidence.clocks) > (answer.time or 0):
             return False
     return False
 

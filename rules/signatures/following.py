@@ -94,7 +94,7 @@ def _never_began_to_fetch(evidence: PartitionEvidence) -> Iterator[Hit]:
         for m in said.get((f"broker {order.leader}", order.epoch), ()):
             if m.kind == "fetched" and m.broker == order.witness:
                 break
-            if order.witness in _dropped(m):
+            if order.witness in _dropped(m) and not _unheard_until(evidence, order, m):
                 yield Hit(
                     broker=order.witness,
                     at=order,
@@ -107,6 +107,14 @@ def _never_began_to_fetch(evidence: PartitionEvidence) -> Iterator[Hit]:
                     ),
                 )
                 break
+
+
+def _unheard_until(evidence: PartitionEvidence, order: Moment, dropped: Moment) -> bool:
+    """Whether the leader's request log is silent at a time between its opening and when it dropped the follower."""
+    opening = None if order.epoch is None else evidence.openings.get(order.epoch)
+    since = opening.time if opening is not None and opening.clock == dropped.clock else None
+    log = evidence.request_log(-1 if order.leader is None else order.leader)
+    return log.here and any(log.unheard(since, dropped.time))
 
 
 def _said_in_each_role(evidence: PartitionEvidence) -> Mapping[tuple[str, int | None], Sequence[Moment]]:
