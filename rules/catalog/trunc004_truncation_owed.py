@@ -72,20 +72,21 @@ def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
 
 def _by_watermark(ignorant: Replica, follower: Replica, leader: Replica) -> Undecided:
     """No epoch decides where one of the two knows none: what does instead, and what would tell whether it is right."""
-    whose = f"broker {ignorant.broker}"
+    whose, then = f"broker {ignorant.broker}", "so"
     if ignorant.log_end_offset <= ignorant.log_start_offset:
         cause, missing = f"{whose}'s log, which would lead, is empty", f"{whose}'s disk as it was"
     elif ignorant.last_epoch < 0:
         cause = f"{whose}'s records carry no leader epochs (message format 0 or 1)"
         missing = "request logs (level DEBUG) of all brokers that led, with answers to producers or consumers. They tell what was committed"
     else:
-        cause = f"{whose}'s leader-epoch-checkpoint holds no epoch, though its records do"
-        missing = f"{whose}'s leader-epoch-checkpoint"
+        cause = f"the copy of {whose}'s leader-epoch-checkpoint in this dump holds no epoch, though its records do"
+        missing, then = f"{whose}'s leader-epoch-checkpoint, copied again together with its log", "if the file on the broker is as empty,"
     mark, end = follower.high_watermark, follower.log_end_offset
     who, whole = f"broker {follower.broker}", mark is not None and mark.offset >= end
-    where = "" if mark is None else f" {mark.offset}. That is its log end offset, so it will keep all its records, also any that the leader does not have" if whole else f" {mark.offset}"
+    kept = f". That is its log end offset, so it removes nothing. It then keeps records that broker {leader.broker} does not have, if there are any" * whole
+    where = "" if mark is None else f" {mark.offset}{kept}"
     asked = f"it is not known whether {who} will truncate its log at the right offset when it follows broker {leader.broker}"
-    reason = f"{asked}. {capital(cause)}. So {who} will truncate to its high watermark{where}"
+    reason = f"{asked}. {capital(cause)}. {capital(then)} {who} will truncate to its high watermark{where}"
     return Undecided(reason=reason, missing=missing, brokers=(follower.broker,), blocking=False)
 
 
