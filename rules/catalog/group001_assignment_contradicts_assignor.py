@@ -18,7 +18,7 @@ from rules.rule import rule
     needs=(BatchHeader, GroupState, MetadataChange),
     law="GroupAssignment",
     scope="group",
-    message="Group '{group}' uses {used}. In generation {generation}, {told}.{meaning}",
+    message="Group '{group}' uses {used}. In generation {generation}, {held}.{meaning}",
 )
 def assignment_contradicts_assignor(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Members have other partitions than their assignor gives them.
@@ -89,7 +89,7 @@ def _violation(group: str, generation: int, said: Contradiction) -> Violation:
             "what": said.what,
             "partitions": said.partitions,
             "used": "the assignor of its broker" if said.assignor == BROKER else f"the {said.assignor} assignor",
-            "told": _told(said),
+            "held": _held(said),
             "meaning": _MOVED * (said.what == MOVED),
             "subject": f"{group} {said.what}",
         },
@@ -97,7 +97,7 @@ def _violation(group: str, generation: int, said: Contradiction) -> Violation:
     )
 
 
-def _told(said: Contradiction) -> str:
+def _held(said: Contradiction) -> str:
     """What is wrong, and where it shows."""
     named, several = ", ".join(said.partitions), bool(said.partitions[1:])
     if said.what != MOVED:
@@ -107,6 +107,6 @@ def _told(said: Contradiction) -> str:
 
 
 _MOVED: Final = (
-    " Every partition has one member all the same, so the group reads all. Either the group's leader ran another assignor,"
+    " Every partition has one member all the same, so the group reads all of them. Either the group's leader ran another assignor,"
     " or it saw other partitions."
 )

@@ -79,14 +79,15 @@ def _by_watermark(ignorant: Replica, follower: Replica, leader: Replica) -> Unde
         cause = f"{whose}'s records carry no leader epochs (message format 0 or 1)"
         missing = "request logs (level DEBUG) of all brokers that led, with answers to producers or consumers. They tell what was committed"
     else:
-        cause = f"the copy of {whose}'s leader-epoch-checkpoint in this dump holds no epoch, though its records do"
-        missing, then = f"{whose}'s leader-epoch-checkpoint, copied again together with its log", "if the file on the broker is as empty,"
-    mark, end = follower.high_watermark, follower.log_end_offset
-    who, whole = f"broker {follower.broker}", mark is not None and mark.offset >= end
+        file, then = f"{whose}'s leader-epoch-checkpoint", "if the file on the broker holds none either,"
+        lacks = f"no copy of {file} is in this dump" if ignorant.epoch_file.state == "missing" else f"the copy of {file} in this dump holds no epoch"
+        cause, missing = f"{lacks}, though its records carry epochs", f"{file}, copied again together with its log"
+    mark, who = follower.high_watermark, f"broker {follower.broker}"
+    whole = mark is not None and mark.offset >= follower.log_end_offset
     kept = f". That is its log end offset, so it removes nothing. It then keeps records that broker {leader.broker} does not have, if there are any" * whole
     where = "" if mark is None else f" {mark.offset}{kept}"
-    asked = f"it is not known whether {who} will truncate its log at the right offset when it follows broker {leader.broker}"
-    reason = f"{asked}. {capital(cause)}. {capital(then)} {who} will truncate to its high watermark{where}"
+    asked = f"whether {who} will truncate its log at the right offset when it follows broker {leader.broker}"
+    reason = f"it is not known {asked}. {capital(cause)}. {capital(then)} {who} will truncate to its high watermark{where}"
     return Undecided(reason=reason, missing=missing, brokers=(follower.broker,), blocking=False)
 
 
@@ -143,9 +144,8 @@ def _weigh(
 
 
 def _exhibits(follower: Replica, offset: int) -> Iterator[Exhibit]:
-    for run in follower.log.epochs:
-        if run.end_offset > offset:
-            yield Exhibit(span=run.first, role="the first batch of the epoch in which the cut lies")
-            break
+    first = next((run.first for run in follower.log.epochs if run.end_offset > offset), None)
+    if first is not None:
+        yield Exhibit(span=first, role="the first batch of the epoch in which the cut lies")
     if follower.high_watermark:
         yield Exhibit(span=follower.high_watermark.span, role="the high watermark that the replica knew")

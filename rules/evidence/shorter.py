@@ -57,11 +57,12 @@ class Shorter(Struct, frozen=True, kw_only=True):
     def lacks(self) -> str:
         """What its log lacks, and why not all of it counts."""
         each = (self.gone.sure, self.gone.possible, self.gone.possible - self.gone.sure)
-        sure, possible, rest = (listed([f"offsets [{start}, {end})" for start, end in gone.parts] or [""]) for gone in each)
+        ranges = ([f"offsets [{start}, {end})" for start, end in gone.parts] for gone in each)
+        sure, possible, rest = (listed(named or [""]) for named in ranges)
         one = sum(end - start for start, end in self.gone.sure.parts) == 1
-        told = f"{'is' if one else 'are'} reported as lost{'' if self.load is None else ' in this load'}"
+        counted = f"{'is' if one else 'are'} reported as lost{'' if self.load is None else ' in this load'}"
         earlier = f"An earlier truncation that no log here shows may have removed {rest}"
-        return f"{possible}. Of these, only {sure} {told}. {earlier}" if rest else possible
+        return f"{possible}. Of these, only {sure} {counted}. {earlier}" if rest else possible
 
 
 def shorter_when_loaded(evidence: PartitionEvidence) -> Iterator[Shorter]:
