@@ -21,9 +21,9 @@ SHOWN: Final = 8
     needs=(BatchHeader, GroupOffset, MetadataChange),
     law="GroupCoordination",
     scope="group",
-    message="This partition of __consumer_offsets has records of {groups:+group}. With {count} partitions, they"
-    " belong in {homes:+partition}. A group's coordinator leads the partition where the group's records belong, and reads"
-    " only partitions that it leads. A coordinator that does not lead this partition too does not know these records.",
+    message="Partition {partition} of __consumer_offsets holds records of {groups:+group}. With {count} partitions, these"
+    " records belong in {homes:+partition}. A broker that leads there coordinates these groups. It knows these records only"
+    " while it also leads partition {partition}. Check the committed offsets of these groups before their consumers start.",
 )
 def group_in_foreign_offsets_partition(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A group has records in a partition of the offsets topic not its own.
@@ -66,7 +66,7 @@ def group_in_foreign_offsets_partition(evidence: PartitionEvidence) -> Iterator[
     count = counts.least(GROUPS_TOPIC) if last_count is None else last_count.count
     foreign = [home for home in evidence.placing.homes if group_partition(home.group, count) != evidence.partition]
     if foreign and last_count is not None:
-        yield _violation(foreign, last_count)
+        yield _violation(foreign, last_count, evidence.partition)
     elif foreign:
         yield Undecided(
             reason=f"groups do not fit the {count} partitions of which directories are here, and there may be more",
@@ -76,7 +76,7 @@ def group_in_foreign_offsets_partition(evidence: PartitionEvidence) -> Iterator[
         )
 
 
-def _violation(foreign: list[GroupHome], last_count: PartitionCount) -> Violation:
+def _violation(foreign: list[GroupHome], last_count: PartitionCount, partition: int) -> Violation:
     return Violation(
         brokers=(),
         confidence="certain" if last_count.told_by == "metadata" else "likely",
@@ -84,6 +84,7 @@ def _violation(foreign: list[GroupHome], last_count: PartitionCount) -> Violatio
             "groups": tuple(home.group for home in foreign),
             "homes": tuple(sorted({group_partition(home.group, last_count.count) for home in foreign})),
             "count": last_count.count,
+            "partition": partition,
         },
         exhibits=(*_exhibits(foreign), Exhibit(span=last_count.span, role="the number of partitions")),
     )

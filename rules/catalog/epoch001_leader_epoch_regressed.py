@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BatchHeader
 from rules.evidence import PartitionEvidence, epoch_falls
-from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
 
@@ -15,9 +15,13 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BatchHeader,),
     law="MonotonicEpoch",
-    message="In broker {broker}'s log leader epoch {epoch} begins at offset {start_offset}, behind epoch {higher_epoch}. "
-    "In a sound log leader epochs never fall.",
+    message="In broker {broker}'s log, records of epoch {epoch} follow records of epoch {higher_epoch}, from offset "
+    "{start_offset} on. In a sound log leader epochs never fall.",
     implied_by=("SEG006",),
+    bearing=Bearing(
+        calls_for="Copy this log before anything is changed. If another replica's log has no such fall, keep this broker from"
+        " leading: it can tell followers a wrong end of an epoch."
+    ),
 )
 def leader_epoch_regressed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Leader epochs fall along a log.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from parsers.tables import BatchHeader, GroupState, MetadataChange
 from rules.evidence import PartitionEvidence, racks_told
-from rules.evidence.group_assignments import Contradiction, Unjudged, contradictions
+from rules.evidence.group_assignments import BROKER, MOVED, Contradiction, Unjudged, contradictions
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -17,7 +18,7 @@ from rules.rule import rule
     needs=(BatchHeader, GroupState, MetadataChange),
     law="GroupAssignment",
     scope="group",
-    message="The assignor of group '{group}' is {assignor}. In generation {generation} {what}: {partitions}.",
+    message="Group '{group}' uses {used}. In generation {generation}, {held}.{meaning}",
 )
 def assignment_contradicts_assignor(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """Members have other partitions than their assignor gives them.
@@ -87,7 +88,25 @@ def _violation(group: str, generation: int, said: Contradiction) -> Violation:
             "assignor": said.assignor,
             "what": said.what,
             "partitions": said.partitions,
+            "used": "the assignor of its broker" if said.assignor == BROKER else f"the {said.assignor} assignor",
+            "held": _held(said),
+            "meaning": _MOVED * (said.what == MOVED),
             "subject": f"{group} {said.what}",
         },
         exhibits=(Exhibit(span=said.span, role=f"generation {generation} of group {group}"),),
     )
+
+
+def _held(said: Contradiction) -> str:
+    """What is wrong, and where it shows."""
+    named, several = ", ".join(said.partitions), bool(said.partitions[1:])
+    if said.what != MOVED:
+        return f"{said.what}: {named}"
+    where, them = ("these partitions are", "them") if several else ("this partition is", "it")
+    return f"{where} not with the member that {said.assignor} gives {them} to: {named}"
+
+
+_MOVED: Final = (
+    " Every partition has one member all the same, so the group reads all of them. Either the group's leader ran another assignor,"
+    " or it saw other partitions."
+)

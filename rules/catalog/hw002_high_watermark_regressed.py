@@ -10,7 +10,7 @@ from rules.evidence import Closing, Fetched, OffsetClaim, PartitionEvidence, Spa
 from rules.evidence.taken_back import perhaps_restarted, taken_back
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
-from rules.words import numbered
+from rules.words import listed, numbered
 
 
 @rule(
@@ -72,17 +72,17 @@ def high_watermark_regressed(evidence: PartitionEvidence) -> Iterator[Violation 
 
 def _not_compared(evidence: PartitionEvidence) -> Iterator[Undecided]:
     """High watermarks of checkpoints that were not copied, and those beside which nothing tells what they must be."""
-    unwritten = {r.broker for r in evidence.current if r.high_watermark is None}
-    if stopped := {closing.broker for closing in evidence.closings} & unwritten:
+    marks = {r.broker: r.high_watermark.offset for r in evidence.current if r.high_watermark is not None}
+    if stopped := {closing.broker for closing in evidence.closings} - marks.keys():
         whose = numbered("broker", sorted(stopped))
         reason = f"no checkpoint here tells the high watermark that {whose} saved at shutdown"
         yield Undecided(reason=reason, missing=f"the replication-offset-checkpoint of {whose}", blocking=False)
-    open_ones = [c for c in evidence.closings if isinstance(c, Unclosed) and c.broker not in unwritten]
+    open_ones = [c for c in evidence.closings if isinstance(c, Unclosed) and c.broker in marks]
     for missing in dict.fromkeys(c.missing for c in open_ones):
         saved = sorted({c.broker for c in open_ones if c.missing == missing})
-        saved_one = f"{numbered('broker', saved)} {'each ' * bool(saved[1:])}saved a high watermark at shutdown"
-        why = f"It is not known whether {'each' if saved[1:] else 'it'} had been higher before"
-        yield Undecided(reason=f"{saved_one} (replication-offset-checkpoint). {why}", missing=missing, blocking=False)
+        did = listed([f"broker {broker} saved high watermark {marks[broker]}" for broker in saved])
+        why = f"It is not known whether {numbered('broker', saved)} had a higher one before"
+        yield Undecided(reason=f"{did} at shutdown (replication-offset-checkpoint). {why}", missing=missing, blocking=False)
 
 
 def _undecided(before: Fetched, after: Fetched) -> Undecided:

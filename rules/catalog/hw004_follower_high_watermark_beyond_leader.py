@@ -98,7 +98,7 @@ _TELLING: Final = (*ROLE_KINDS, "high-watermark-loaded")
 def _nothing_told(evidence: PartitionEvidence) -> Iterator[Undecided]:
     own = (m for m in evidence.moments if m.kind in _TELLING and m.clock == f"broker {m.broker}")
     if none_told(m.high_watermark for m in own):
-        missing = "the high watermarks that brokers wrote down when they took their roles (state-change.log, up to 2.5 server.log)"
+        missing = "the high watermarks that brokers wrote down when they took their roles (state-change.log; Kafka 2.5 and older: server.log)"
         yield Undecided(reason="no broker's own log tells a high watermark to compare", missing=missing, blocking=False)
 
 

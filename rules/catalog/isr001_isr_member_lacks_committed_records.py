@@ -94,7 +94,7 @@ def _held_by_nobody(evidence: PartitionEvidence, proof: Committed) -> bool:
 
 def _given_up(broker: int, proof: Committed, untold: int) -> Undecided:
     reason = f"broker {broker}, in the last ISR, lacks what epoch {untold} may have given up. {sentences(proof.because).removesuffix('.')}"
-    missing = f"the state-change.log (up to 2.5 server.log) of the leader of epoch {untold}"
+    missing = f"the state-change.log (Kafka 2.5 and older: server.log) of the leader of epoch {untold}"
     return Undecided(reason=reason, missing=missing, brokers=(broker,), end_offset=proof.end_offset)
 
 

@@ -93,7 +93,7 @@ def _undecided(perhaps: PerhapsBelow) -> Undecided:
     who = "its leader" if lost.leader is None else f"broker {lost.leader}"
     return Undecided(
         reason=f"it is not known whether {who} lacked committed records when it became leader in epoch {lost.epoch} with log end "
-        f"offset {lost.opening.offset}. {sentences(proof.because)} The records from there on are {perhaps.records}",
+        f"offset {lost.opening.offset}. {sentences(proof.because)} {perhaps.doubt}",
         missing=perhaps.would_tell,
         brokers=perhaps.brokers,
         start_offset=lost.start_offset,

@@ -8,7 +8,7 @@ from parsers.tables import BatchHeader, BrokerEvent, EpochEntry
 from rules.evidence import AskedFollower, LogCut, PartitionEvidence, RuleAnswer, differ
 from rules.evidence.due_cut import CutByHighWatermark, cuts_by_high_watermark
 from rules.evidence.written_in import written_in
-from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.finding import Exhibit, Severity, Undecided, Violation, offsets_told
 from rules.protocol.truncation import Truncation
 from rules.rule import rule
 
@@ -18,8 +18,8 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BrokerEvent, BatchHeader, EpochEntry),
     law="TruncationJustified",
-    message="Broker {broker} {did} its records{written} at {offsets} when it began to follow broker {leader}.{consequence} "
-    "Broker {broker}'s high watermark decided where to truncate. {instead:.}",
+    message="When broker {broker} began to follow broker {leader}, its high watermark decided where to truncate. Broker "
+    "{broker} {did} its {offsets}{written}.{consequence} {instead:.}",
     implied_by=("CONF001",),
 )
 def truncated_by_high_watermark(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -95,8 +95,8 @@ def _by_reconstruction(
             "written": f" of epoch {last.asked_epoch}" if last and last.asked_epoch == last.answered_epoch else "",
             "consequence": _gone(evidence, done.broker, offsets[0]) if cut else parted, "answered": answer.words,
             "asked_epoch": exchanges[0].asked_epoch if exchanges else None,
-            "instead": "these records are of a format without leader epochs; the audit derived their epochs from who led when; "
-            f"{_instead((done.broker, done.leader), answer.words if exchanges else '', cut=cut)}",
+            "instead": f"{_instead((done.broker, done.leader), answer.words if exchanges else '', offsets, cut=cut)}; "
+            "the records' format has no leader epochs, so the audit derived their epochs from who led when",
         },
         exhibits=_shown(Exhibit(span=done.moment.span, role="the cut" if cut else "the log that was not cut"), done.decision),
     )
@@ -112,12 +112,12 @@ def _gone(evidence: PartitionEvidence, broker: int, start: int) -> str:
     return f" Broker {broker} lacks them now." if held and all(r.end_known and r.log_end_offset <= start for r in held) else ""
 
 
-def _instead(brokers: tuple[int, int], answered: str, *, cut: bool) -> str:
+def _instead(brokers: tuple[int, int], answered: str, offsets: tuple[int, int], *, cut: bool) -> str:
     """What leader epochs would have made of these records, and by which answer, where one would have been asked for."""
     (follower, leader), done = brokers, "kept" if cut else "removed"
-    asked = f" where an epoch ends; broker {leader} would have answered that {answered}" if answered else ""
-    how = "ask the leader" if answered else "truncate by leader epoch"
-    return f"newer releases, with leader epochs in the records, {how}{asked}; then broker {follower} would have {done} these records"
+    asked = f"ask the leader instead where their last epoch ends in its log; broker {leader} would have answered that {answered}"
+    then = f"then broker {follower} would have {done} {offsets_told(*offsets)}"
+    return f"newer releases {asked if answered else 'truncate by leader epoch'}; {then}"
 
 
 def _written(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -143,7 +143,7 @@ def _violation(
             "written": written_in(done.leader, first, due.offset) if done.leader else "",
             "consequence": _gone(evidence, cut.broker, first),
             "asked_epoch": exchange.asked_epoch if exchange else None, "answered": answered or "nothing",
-            "instead": _instead((cut.broker, leader), answered, cut=True),
+            "instead": _instead((cut.broker, leader), answered, (first, due.offset), cut=True),
             "answered_offset": exchange.answered_offset if exchange else None,
         },
         exhibits=_shown(Exhibit(span=cut.moment.span, role="the cut"), done.decision),

@@ -72,20 +72,22 @@ def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
 
 def _by_watermark(ignorant: Replica, follower: Replica, leader: Replica) -> Undecided:
     """No epoch decides where one of the two knows none: what does instead, and what would tell whether it is right."""
-    whose = f"broker {ignorant.broker}"
+    whose, then = f"broker {ignorant.broker}", "so"
     if ignorant.log_end_offset <= ignorant.log_start_offset:
         cause, missing = f"{whose}'s log, which would lead, is empty", f"{whose}'s disk as it was"
     elif ignorant.last_epoch < 0:
         cause = f"{whose}'s records carry no leader epochs (message format 0 or 1)"
         missing = "request logs (level DEBUG) of all brokers that led, with answers to producers or consumers. They tell what was committed"
     else:
-        cause = f"{whose}'s leader-epoch-checkpoint holds no epoch, though its records do"
-        missing = f"{whose}'s leader-epoch-checkpoint"
-    mark, end = follower.high_watermark, follower.log_end_offset
-    who, whole = f"broker {follower.broker}", mark is not None and mark.offset >= end
-    where = "" if mark is None else f" {mark.offset}. That is its log end offset, so it will keep all its records, also any that the leader does not have" if whole else f" {mark.offset}"
-    asked = f"it is not known whether {who} will truncate its log at the right offset when it follows broker {leader.broker}"
-    reason = f"{asked}. {capital(cause)}. So {who} will truncate to its high watermark{where}"
+        file, then = f"{whose}'s leader-epoch-checkpoint", "if the file on the broker holds none either,"
+        lacks = f"no copy of {file} is in this dump" if ignorant.epoch_file.state == "missing" else f"the copy of {file} in this dump holds no epoch"
+        cause, missing = f"{lacks}, though its records carry epochs", f"{file}, copied again together with its log"
+    mark, who = follower.high_watermark, f"broker {follower.broker}"
+    whole = mark is not None and mark.offset >= follower.log_end_offset
+    kept = f". That is its log end offset, so it removes nothing. It then keeps records that broker {leader.broker} does not have, if there are any" * whole
+    where = "" if mark is None else f" {mark.offset}{kept}"
+    asked = f"whether {who} will truncate its log at the right offset when it follows broker {leader.broker}"
+    reason = f"it is not known {asked}. {capital(cause)}. {capital(then)} {who} will truncate to its high watermark{where}"
     return Undecided(reason=reason, missing=missing, brokers=(follower.broker,), blocking=False)
 
 
@@ -142,9 +144,8 @@ def _weigh(
 
 
 def _exhibits(follower: Replica, offset: int) -> Iterator[Exhibit]:
-    for run in follower.log.epochs:
-        if run.end_offset > offset:
-            yield Exhibit(span=run.first, role="the first batch of the epoch in which the cut lies")
-            break
+    first = next((run.first for run in follower.log.epochs if run.end_offset > offset), None)
+    if first is not None:
+        yield Exhibit(span=first, role="the first batch of the epoch in which the cut lies")
     if follower.high_watermark:
         yield Exhibit(span=follower.high_watermark.span, role="the high watermark that the replica knew")

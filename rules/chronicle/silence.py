@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final, Literal
 
 from msgspec import Struct
 
 Log = Literal["roles", "isr", "server", "state-change", "requests", "requests in full", "server and requests", "disk"]
 _CALLED: Final[dict[Log, str]] = {
-    "roles": "state-change.log (up to 2.5 server.log)",
+    "roles": "state-change.log (Kafka 2.5 and older: server.log)",
     "isr": "server.log",
     "server": "server.log",
     "state-change": "state-change.log",
@@ -44,9 +43,10 @@ class Silence(Struct, frozen=True, kw_only=True):
         return f"{who}'s {whole}{_CALLED[self.log]}{window}{since}{f': {self.perhaps}' if self.perhaps else ''}"
 
 
-def roles_of(brokers: Iterable[int]) -> str:
-    """The logs of several brokers that tell which roles they took, all of which are needed."""
-    return " and ".join(Silence(broker=broker, log="roles").words for broker in brokers)
+def roles_of(whose: str) -> str:
+    """The logs of several brokers, named in words, that tell which roles they took: all of them are needed."""
+    log, _, older = _CALLED["roles"].partition(" ")
+    return f"{log} of {whose} {older}"
 
 
 def would_tell(*silences: Silence | str) -> str:

@@ -29,6 +29,10 @@ ROUND_ROBIN: Final = "roundrobin"
 COOPERATIVE: Final = "cooperative-sticky"
 STICKY: Final = ("sticky", COOPERATIVE)
 SHOWN: Final = 8
+MOVED: Final = "members have other partitions than it gives"
+"""All else is as it should be: each partition that is read has one member, and that one reads its topic."""
+BROKER: Final = "its broker"
+"""What assigns in the newer protocol."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +156,7 @@ def _against(
     elif not any(found.values()):
         given = assign_ranges(counts, members, racks) if assignor == RANGE else assign_round_robin(counts, members)
         moved = (own ^ due for own, due in zip(shares, given, strict=True))
-        found["members have other partitions than it gives"] = frozenset().union(*moved)
+        found[MOVED] = frozenset().union(*moved)
     yield from (_contradiction(assignor, what, shown, group.span) for what, shown in found.items() if shown)
 
 
@@ -173,7 +177,7 @@ def _by_its_own_records(group: GroupAssignment) -> Iterator[Contradiction]:
         "two members should have a partition": given_twice(targets),
         "members that are settled have other partitions than they should": frozenset().union(*apart),
     }
-    yield from (_contradiction("its broker", what, shown, group.span) for what, shown in found.items() if shown)
+    yield from (_contradiction(BROKER, what, shown, group.span) for what, shown in found.items() if shown)
 
 
 def _contradiction(assignor: str, what: str, shown: Share, span: Span) -> Contradiction:

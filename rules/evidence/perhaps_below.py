@@ -17,8 +17,8 @@ class PerhapsBelow:
     """An opening that may have left committed records out, and what would decide it."""
 
     lost: LostTerm
-    records: str
-    """Of which epoch the committed records are, in words."""
+    doubt: str
+    """Of which epoch the records are, or may be, and what follows from that, in words."""
     would_tell: str
     shown_by: str
     """What told that they were committed, in words."""
@@ -38,7 +38,7 @@ def unknown_openings(evidence: PartitionEvidence) -> Iterator[PerhapsBelow]:
             former = Silence(broker=evidence.chronicle.leaders.get(term), log="requests", window=f"of epoch {term}")
             yield PerhapsBelow(
                 lost=lost,
-                records=f"of epoch {term}. No log here knows epoch {lost.epoch}",
+                doubt=f"Records {_left_out(lost)} are of epoch {term}. No log here knows epoch {lost.epoch}",
                 would_tell=would_tell(Silence(broker=lost.leader, log="disk"), former),
                 shown_by="the high watermark on disk",
             )
@@ -49,12 +49,18 @@ def openings_behind_holes(evidence: PartitionEvidence) -> Iterator[PerhapsBelow]
     lost = _first_below(evidence)
     if lost is not None:
         moment = lost.committed.moment
+        when = f"It is not known in which epoch it was: {moment.term} or a later one"
+        then = f"If it was before epoch {lost.epoch}, that leader lacked committed records at offsets {_left_out(lost)}"
         yield PerhapsBelow(
             lost=lost,
-            records=f"of epoch {moment.term} or of a later one",
+            doubt=f"{when}. {then}",
             would_tell=would_tell(Silence(broker=moment.witness, log="roles", since_epoch=moment.term)),
             shown_by="the proof of what was committed",
         )
+
+
+def _left_out(lost: LostTerm) -> str:
+    return f"[{lost.start_offset}, {lost.committed.end_offset})"
 
 
 def _first_below(evidence: PartitionEvidence) -> LostTerm | None:

@@ -56,10 +56,13 @@ class Shorter(Struct, frozen=True, kw_only=True):
     @property
     def lacks(self) -> str:
         """What its log lacks, and why not all of it counts."""
-        each = (self.gone.sure, self.gone.possible)
-        sure, possible = (listed([f"offsets [{start}, {end})" for start, end in gone.parts]) for gone in each)
-        doubt = f". Only {sure} are counted: a truncation that no log here tells of may have removed the rest"
-        return possible if sure == possible else possible + doubt
+        each = (self.gone.sure, self.gone.possible, self.gone.possible - self.gone.sure)
+        ranges = ([f"offsets [{start}, {end})" for start, end in gone.parts] for gone in each)
+        sure, possible, rest = (listed(named or [""]) for named in ranges)
+        one = sum(end - start for start, end in self.gone.sure.parts) == 1
+        counted = f"{'is' if one else 'are'} reported as lost{'' if self.load is None else ' in this load'}"
+        earlier = f"An earlier truncation that no log here shows may have removed {rest}"
+        return f"{possible}. Of these, only {sure} {counted}. {earlier}" if rest else possible
 
 
 def shorter_when_loaded(evidence: PartitionEvidence) -> Iterator[Shorter]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from itertools import accumulate
 
 from rules.history.falling_times import LEAST_MS
@@ -38,7 +39,25 @@ def _disagree(own: Sequence[Moment]) -> bool:
     roles = newly_taken(own)
     found = (*_against_orders(own, roles), *_against_requests(own, roles), *_without_role(own), *_states_fall(own))
     found = (*found, *_watermark_falls(own))
-    return _shorter_than_loaded(own) or _loaded_amid_a_life(own) or any(late > LEAST_MS for late in found)
+    amid = _loaded_amid_a_life(own) is not None
+    return _shorter_than_loaded(own) or amid or any(late > LEAST_MS for late in found)
+
+
+def loading_told_amiss(own: Sequence[Moment]) -> str:
+    """In words which loading of the log does not fit which role, by the times of both; empty where all of them fit."""
+    amiss = next(filter(None, map(_loaded_amid_a_life, _between_deletions(own))), None)
+    if amiss is None:
+        return ""
+    load, role = amiss
+    if role.former is not None:
+        did = f"it went on from epoch {role.former} to epoch {role.epoch}, as if it had not started again"
+    else:
+        did = f"it took its first role after a start, in epoch {role.epoch}. A broker loads a log before that"
+    return f"{_at(load)} that it loaded the log of this partition. It says {_at(role)} that {did}"
+
+
+def _at(moment: Moment) -> str:
+    return f"at {datetime.fromtimestamp((moment.time or 0) / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC ({moment.span.source})"
 
 
 def _as_written(own: Iterable[Moment]) -> list[Moment]:
@@ -185,21 +204,21 @@ def _shorter_than_loaded(own: Sequence[Moment]) -> bool:
     return False
 
 
-def _loaded_amid_a_life(own: Sequence[Moment]) -> bool:
-    """Whether a process that has a role loads the log, or takes its first one before it has.
+def _loaded_amid_a_life(own: Sequence[Moment]) -> tuple[LogEvent, RoleTaken] | None:
+    """The log that a process with a role loads, or loads after it took its first one; and that role.
 
     A log that is made beside the loading is another one, on another disk.
     """
     made = [m.time for m in own if m.kind == "log-created" and m.time is not None]
-    had_role, loaded, unloaded = False, False, False
+    had_role, loaded, unloaded = False, None, None
     for m in ordered(own):
         if isinstance(m, RoleTaken) and not m.doubtful:
             if loaded and had_role and m.former is not None:
-                return True
-            unloaded = unloaded or (had_role and m.fresh and not loaded)
-            had_role, loaded = True, False
+                return loaded, m
+            unloaded = unloaded or (m if had_role and m.fresh and not loaded else None)
+            had_role, loaded = True, None
         elif gives_role(m):
-            loaded = False
-        elif m.kind == "log-loaded" and m.time is not None:
-            loaded = not any(abs(m.time - time) <= LEAST_MS for time in made)
-    return unloaded and loaded
+            loaded = None
+        elif isinstance(m, LogEvent) and m.kind == "log-loaded" and m.time is not None:
+            loaded = None if any(abs(m.time - time) <= LEAST_MS for time in made) else m
+    return (loaded, unloaded) if loaded and unloaded else None

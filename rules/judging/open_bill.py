@@ -44,10 +44,11 @@ def unproved(losses: Sequence[Loss]) -> Iterator[RuleCoverage]:
     """What may have been left out, where too little is told for any rule to say so."""
     for loss in losses:
         what = f"[{loss.start_offset}, {loss.end_offset}) of {loss.epochs}"
-        who = "a later epoch" if loss.next_epoch is None else f"epoch {loss.next_epoch}"
-        reason = f"it is not known whether {who} began without records {what}"
+        leader = "not known which" if loss.next_leader is None else f"broker {loss.next_leader}"
+        who = "a later leader" if loss.next_epoch is None else f"the leader of epoch {loss.next_epoch} ({leader})"
+        reason = f"it is not known whether {who} had records {what} when it began to lead"
         brokers = sorted({broker for broker in (loss.leader, loss.next_leader) if broker is not None})
-        missing = roles_of(brokers) or "a log that tells who led these epochs"
+        missing = roles_of(numbered("broker", brokers)) if brokers else "a log that tells who led these epochs"
         yield RuleCoverage(rule="the bill", reason=reason, missing=missing)
 
 

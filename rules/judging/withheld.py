@@ -9,7 +9,8 @@ from parsers.tables import BrokerEvent
 from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, Produce
 from rules.evidence import PartitionEvidence
 from rules.finding import Severity, Undecided, Violation, capital
-from rules.history.falling_times import in_words
+from rules.history.falling_times import dated_lines, in_words
+from rules.history.sources_disagree import loading_told_amiss
 from rules.rule import Rule
 from rules.words import listed
 
@@ -19,8 +20,8 @@ REASON: Final = "leader epochs went back to lower numbers while the logs went on
 SET_BACK: Final = "So which of its log lines came later is not known"
 CONTRADICTED: Final = "the times told by {} contradict each other. So which event came later is not known"
 DISAGREE: Final = (
-    "the logs of {} tell the same role at two times. Both are true only if log lines are missing here."
-    " Which of the two came later is not known"
+    "by their times, lines of {}'s logs contradict each other. Perhaps log lines are missing here, or ZooKeeper, a"
+    " metadata log or a clock was set back. So which event came later is not known"
 )
 """A role that is not told looks like one that was never taken."""
 _SET_BACK_BY: Final = (
@@ -28,8 +29,8 @@ _SET_BACK_BY: Final = (
     " No file of a broker tells that"
 )
 _LINES_OF: Final = (
-    "the lines that {}'s logs lack. If none are missing, only the operators can tell what was set back: ZooKeeper, a"
-    " metadata log or a clock"
+    "{}'s server.log, state-change.log and request log of that time, without gaps. If nothing is missing in them, only"
+    " the operators can tell what was set back"
 )
 
 
@@ -47,7 +48,18 @@ def without_order(
 
 def not_told(evidence: PartitionEvidence) -> str:
     """Why there is more than findings to miss."""
-    return f"no list of losses, no advice and no table of protocols can be made. {capital(_reason(evidence))}"
+    amiss = _amiss(evidence)
+    shown = f". {capital(amiss)}" if amiss else ""
+    return f"no list of losses, no advice and no table of protocols can be made. {capital(_reason(evidence))}{shown}"
+
+
+def _amiss(evidence: PartitionEvidence) -> str:
+    """Which lines show the contradiction, where those of the partition do."""
+    clock = _disturbed(evidence)
+    if clock is None or evidence.falls.get(clock):
+        return ""
+    amiss = loading_told_amiss([m for m in evidence.moments if m.clock == clock and dated_lines(m)])
+    return f"{clock} says {amiss}" if amiss else ""
 
 
 def would_order(evidence: PartitionEvidence) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Final
 
 from msgspec import Struct
@@ -217,7 +217,7 @@ def _gone(
             "latest_epoch": _latest(answers, epoch),
             "epochs": _epochs(answers, epoch),
             "rest": "" if ended else _rest(answers),
-            "more": _others((first, end)) * with_gaps + _earlier(lowest, first),
+            "more": (_others(answers, first, end) if with_gaps else "") + _earlier(lowest, first),
             "perhaps_from": lowest,
             "acks": asked_for(answers),
             "successor": following.broker,
@@ -249,8 +249,12 @@ def _seen(answers: Sequence[Produced]) -> str:
     return numbered("offset", sure) if len(sure) <= NAMED else counted(len(sure), "record")
 
 
-def _others(offsets: tuple[int, int]) -> str:
-    return f", and perhaps the others of {offsets_told(*offsets)}"
+def _others(answers: Sequence[Produced], first: int, end: int) -> str:
+    """Of which no answer is seen: by their offsets where they are one stretch."""
+    seen = [first - 1, *sorted({_offset(m) for m in answers if _offset(m) >= first}), end]
+    gaps = [(before + 1, after) for before, after in pairwise(seen) if after - before > 1]
+    which = offsets_told(*gaps[0]) if len(gaps) == 1 else f"the others of {offsets_told(first, end)}"
+    return f", and perhaps {which}"
 
 
 def _rest(answers: Sequence[Produced]) -> str:

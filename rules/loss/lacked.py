@@ -82,7 +82,7 @@ def _untold_of_roles(evidence: PartitionEvidence, change: LeaderChange) -> str |
     untold = next((leader for leader in leaders if leader not in telling), None)
     if untold is None:
         return None
-    own = f"broker {untold}'s log of roles (state-change.log, up to 2.5 server.log)"
+    own = f"broker {untold}'s log of roles (state-change.log; Kafka 2.5 and older: server.log)"
     tells = any(isinstance(m, RoleTaken) and m.broker == untold for m in evidence.moments)
     why = f"{own} tells of no epoch that it led" if tells else f"{own} is not here"
     return f"nothing tells what broker {change.leader} lacked, as {why}"

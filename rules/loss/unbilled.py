@@ -113,7 +113,7 @@ def _stretch(
         acknowledged=acknowledged,
         sure=finding.confidence == "certain",
         because=USED_TWICE if twice else NO_EPOCH,
-        missing=roles_of(finding.brokers),
+        missing=roles_of(numbered("broker", finding.brokers)),
         leaders=leaders,
         standing=tuple(
             Standing(epoch=run.epoch, start_offset=max(start, run.start_offset), end_offset=min(end, run.end_offset))

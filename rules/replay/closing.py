@@ -139,8 +139,8 @@ class _LastRoles:
             return "server.log up to the shutdown"
         end = self.ends.get(broker)
         if end is None or clock not in self.telling:
-            which = "to learn which broker led last. Add the request log of that leader too, to learn how high it was"
-            return f"state-change.log up to the shutdown, {which}"
+            sent = "Add the request log of that leader too: it tells which high watermarks it sent"
+            return f"state-change.log up to the shutdown: it tells which broker led last. {sent}"
         if sum(other.broker == broker for other in self.replicas) > 1:
             return "one directory of the partition a broker, not two"
         began = next((s.since for s in reversed(states) if s.value == STOPPING), stopped) or 0

@@ -114,5 +114,5 @@ def _no_fetch(lead: ServedLead) -> Missing:
     gap = next((lead.unheard[why] for why in OF_ANOTHER_TIME if why in lead.unheard), None)
     if gap is not None:
         return _lacking(lead, gap.silence.words, replace(gap.silence, window=when).words, leaves_open)
-    kind, why = f"request log lines of fetches from broker {lead.leader}", ". Its request log here has none"
+    kind, why = f"request log lines of fetches that broker {lead.leader} served", ". Its request log here has none"
     return _lacking(lead, f"{kind}{why}", f"{kind} {when}{why}", leaves_open)

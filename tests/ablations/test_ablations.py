@@ -259,7 +259,7 @@ def test_a_high_watermark_after_a_role_that_only_clients_were_told_of_accuses_no
     assert [*broken(bench, report)] == []
     asked = [line for line in report.coverage.undecided if line.rule == "LEAD001"]
     missing = {f"{topic}-{partition}": line.missing for line in asked for _, topic, partition in line.places}
-    told = "broker 2's state-change.log (up to 2.5 server.log) from epoch 2 on"
+    told = "broker 2's state-change.log (Kafka 2.5 and older: server.log) from epoch 2 on"
     assert (missing["orders-1"], missing["short-0"]) == (told, told)
 
 

@@ -45,7 +45,7 @@ def undecided(dump: Path) -> set[str]:
 @pytest.mark.parametrize(
     ("until", "asked"),
     [
-        (STOPPED, "request log lines of fetches from broker 2. Its request log here has none"),
+        (STOPPED, "request log lines of fetches that broker 2 served. Its request log here has none"),
         (OPENED, "broker 2's request log (level DEBUG) of the time when it led: no line here is of it"),
         (None, "broker 2's request log (level DEBUG) of the time when it led"),
     ],

@@ -39,7 +39,7 @@ def test_answers_are_missed_where_only_the_controllers_record_tells_who_led(tmp_
 @pytest.mark.parametrize(
     ("case", "verdict", "asked"),
     [
-        ("acks_one_lost", "unknown", {"broker 1's state-change.log (up to 2.5 server.log)"}),
+        ("acks_one_lost", "unknown", {"broker 1's state-change.log (Kafka 2.5 and older: server.log)"}),
         # The orders that it took tell of which epochs its answers were.
         pytest.param("clean_2_8", "clean", set[str](), marks=pytest.mark.slow),
     ],

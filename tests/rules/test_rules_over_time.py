@@ -569,7 +569,10 @@ def test_what_a_newer_epoch_on_disk_gave_up_is_no_members_lack(disk: str, said: 
     ("later", "missing"),
     [
         # its leader's logs are not here
-        ("t5 leader 2 epoch 1 isr 2", ["the state-change.log (up to 2.5 server.log) of the leader of epoch 1"]),
+        (
+            "t5 leader 2 epoch 1 isr 2",
+            ["the state-change.log (Kafka 2.5 and older: server.log) of the leader of epoch 1"],
+        ),
         ("t5 leader 2 epoch 1 isr 2\nt6 leads 2 epoch 1 at 4 hw 2", []),
         ("t5 leader -1 epoch 1 isr 1,2", []),  # nobody led it
     ],

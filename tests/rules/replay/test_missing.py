@@ -42,8 +42,8 @@ def whole(evidence: PartitionEvidence) -> PartitionEvidence:
 @pytest.mark.parametrize(
     ("kept", "lacking"),
     [
-        (whole, "state-change.log (up to 2.5 server.log) with the line 'starts at leader epoch'"),
-        (of_another_clock, "state-change.log (up to 2.5 server.log)"),
+        (whole, "state-change.log (Kafka 2.5 and older: server.log) with the line 'starts at leader epoch'"),
+        (of_another_clock, "state-change.log (Kafka 2.5 and older: server.log)"),
     ],
 )
 def test_the_broker_the_epoch_and_what_is_lacking_are_named(
