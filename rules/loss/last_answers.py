@@ -92,12 +92,14 @@ class Answering:
         None is logged for acks=0, and those that wait for all replicas may have failed; of a thinned log the first may
         be left out. An answer in an older epoch, in which the same broker led, may be of these records.
         """
-        if not (self._log.until or self._produced) or self._ends_transactions:
+        if self._ends_transactions:
             return False
         if any(m.acks == 0 or m.left_out or (m.acks == -1 and m.error != 0) for m in self._produced):
             return False
-        answers = ((m.offset or 0, m.term) for m in self._produced if succeeded(m))
-        return not any(at < end and self._evidence.batch_end(at, term) > start for at, term in answers)
+        answers = [(m.offset or 0, m.term) for m in self._produced if succeeded(m)]
+        goes_on = self._log.until or any(term == self._epoch and at >= end for at, term in answers)
+        answered = any(at < end and self._evidence.batch_end(at, term) > start for at, term in answers)
+        return bool(goes_on) and not answered
 
     @property
     def _produced(self) -> list[Produced]:
