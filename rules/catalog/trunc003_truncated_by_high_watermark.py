@@ -96,7 +96,7 @@ def _by_reconstruction(
             "consequence": _gone(evidence, done.broker, offsets[0]) if cut else parted, "answered": answer.words,
             "asked_epoch": exchanges[0].asked_epoch if exchanges else None,
             "instead": f"{_instead((done.broker, done.leader), answer.words if exchanges else '', offsets, cut=cut)}; "
-            "the records' format has no leader epochs, so the audit derived their epochs from who led when",
+            "these records are of a format without leader epochs; the audit derived their epochs from who led when",
         },
         exhibits=_shown(Exhibit(span=done.moment.span, role="the cut" if cut else "the log that was not cut"), done.decision),
     )
