@@ -152,7 +152,6 @@ def broken(bench: Bench, report: AuditReport) -> Iterator[str]:
             where = f"{accusation.rule} {accusation.place} of {brokers}, {confidence}"
             yield f"accuses {severity} {where}: {accusation.message}"
     yield from _billed_more(bench, report)
-    yield from _freed(bench, report)
     scope = report.coverage.scope
     if report.verdict == "clean" and bench.whole.verdict != "clean" and not (
         (scope.absent or scope.before_logs) and scope.words
@@ -180,7 +179,7 @@ def _billed_more(bench: Bench, report: AuditReport) -> Iterator[str]:
                 yield f"bills {more} of epoch {loss.epoch} in {where}"
 
 
-def _freed(bench: Bench, report: AuditReport) -> Iterator[str]:
+def freed(bench: Bench, report: AuditReport) -> Iterator[str]:
     """What may be done on less evidence, and must not on the whole."""
     barred = {(place, gate.action): gate for place, gate in _gates(bench.whole) if gate.going == "no-go"}
     for place, gate in _gates(report):

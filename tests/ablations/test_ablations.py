@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rules.narrow.facts import Fact
-from tests.ablations.bench import Bench, broken, pieces
+from tests.ablations.bench import Bench, broken, freed, pieces
 from tests.ablations.leave_out import Ablation, draw, together_as_one, without_middle, without_segments
 from tests.ablations.walks import walked
 from tests.lab.effort import fast_if
@@ -56,7 +56,7 @@ def test_less_of_a_walk_frees_no_action(barred: tuple[int, int], tmp_path: Path)
     bench = Bench(walked(seed, tmp_path / "walks"), tmp_path / "room", {}, tmp_path / "walks")
     report = bench.judged(draw(bench.files, random.Random(seed * 1000 + number)))
     assert report is not None
-    assert [*broken(bench, report)] == []
+    assert [*broken(bench, report), *freed(bench, report)] == []
 
 
 @pytest.mark.parametrize(
