@@ -7,7 +7,6 @@ from rules.evidence import PartitionEvidence
 from rules.evidence.asked_once import asked_once
 from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING, succeeded
 from rules.history.statements import Answered, LogEvent, Produced, RoleTaken
-from rules.replicas.openings import ON_DISK
 from rules.settings import STOPPED
 
 
@@ -130,18 +129,16 @@ class Answering:
 
 @asked_once
 def _answered(evidence: PartitionEvidence) -> dict[int, int]:
-    """How far producers were surely answered for each epoch's records, or these were committed in it.
-
-    What is committed on disk may be so since they came back.
-    """
-    ends: dict[int, int] = {}
+    """Of each epoch of which all answers are here where the last batch ends that a producer was answered for."""
+    last: dict[int, int] = {}
     for m in evidence.moments:
         if succeeded(m) and m.term is not None:
-            ends[m.term] = max(m.offset or 0, ends.get(m.term, 0))
-    ends = {epoch: evidence.batch_end(last, epoch) for epoch, last in ends.items()}
-    for proof in (each for each in evidence.committed_batches if each.moment.clock != ON_DISK):
-        ends[proof.term] = max(proof.end_offset, ends.get(proof.term, 0))
-    return ends
+            last[m.term] = max(m.offset or 0, last.get(m.term, 0))
+    # Of an epoch whose last answers may not be here nothing tells that a producer had to send its records again.
+    leaders = evidence.chronicle.leaders
+    traced = (epoch for epoch in last if epoch in leaders and not evidence.request_log(leaders[epoch]).gaps)
+    whole = (epoch for epoch in traced if not Answering(evidence, leaders[epoch], epoch).end_unseen)
+    return {epoch: evidence.batch_end(last[epoch], epoch) for epoch in whole}
 
 
 def sent_again(evidence: PartitionEvidence, epoch: int) -> Extents:
@@ -150,12 +147,9 @@ def sent_again(evidence: PartitionEvidence, epoch: int) -> Extents:
     A producer that is not answered sends its records again, to the next leader. Where the log of the deposed one comes
     back, the records that the next one acknowledged may be those that stand there.
     """
-    opening, last, led = evidence.openings.get(epoch), evidence.leader_at_the_end, evidence.chronicle.leaders
+    opening, last = evidence.openings.get(epoch), evidence.leader_at_the_end
     if opening is None or opening.offset is None or last is None or last.cleaned:
         return NO_OFFSETS
     answered = _answered(evidence)
-    older = [run for e, runs in last.runs_by_epoch.items() if e < epoch and e in led for run in runs]
-    ends = (answered.get(run.epoch, 0) for run in older)
-    return Extents.of(
-        (max(run.start_offset, opening.offset, end), run.end_offset) for run, end in zip(older, ends, strict=True)
-    )
+    older = [run for e, runs in last.runs_by_epoch.items() if e < epoch and e in answered for run in runs]
+    return Extents.of((max(run.start_offset, opening.offset, answered[run.epoch]), run.end_offset) for run in older)
