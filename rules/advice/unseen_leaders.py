@@ -15,12 +15,12 @@ from rules.words import numbered
 def perhaps_cut(replica: Replica, unjudged: str, evidence: PartitionEvidence) -> Gate | None:
     """A restart after which a broker may follow a log that is not here whole, and cut the last copy of something."""
     partly = sorted({other.broker for other in evidence.followers_of(replica) if other.unopened})
-    whose = "whose log is" if len(partly) == 1 else "whose logs are"
-    who = unjudged or (f"{numbered('broker', partly).capitalize()}, {whose} not here whole," if partly else "")
+    has = "has" if len(partly) == 1 else "have"
+    who = unjudged or (f"{numbered('broker', partly).capitalize()} {has} no whole log here" if partly else "")
     alone = [s for s in _held_alone(replica, evidence) if s.told_of or s.perhaps_answered] if who else []
     if not alone:
         return None
-    because = f"cannot be judged. {who} may lead without {named(alone)}. No other copy is here."
+    because = f"cannot be judged. {who} and may lead. No other copy is here of {named(alone)}."
     action = f"restart broker {replica.broker}"
     return Gate(action=action, going="unknown", because=because, first=f"copy {replica.path}")
 

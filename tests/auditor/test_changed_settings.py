@@ -128,7 +128,7 @@ def test_settings_that_brokers_took_over_are_the_cause_of_what_they_allowed(tmp_
     (after,) = causes(tmp_path)
     assert (before["confidence"], before["facts"]["origins"]) == ("likely", ["log", "log"])
     assert (after["confidence"], after["facts"]["origins"]) == ("certain", ["applied", "applied"])
-    assert f"{UNCLEAN} was true for topic ff" in after["message"]
+    assert f"{UNCLEAN} was true for topic 'ff'" in after["message"]
 
 
 def causes(dump: Path) -> list[dict[str, Any]]:
