@@ -57,7 +57,7 @@ def loading_told_amiss(own: Sequence[Moment]) -> str:
 
 
 def _at(moment: Moment) -> str:
-    return f"at {datetime.fromtimestamp((moment.time or 0) / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC ({moment.span.source})"
+    return f"at {datetime.fromtimestamp((moment.time or 0) / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _as_written(own: Iterable[Moment]) -> list[Moment]:

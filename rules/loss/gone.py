@@ -66,7 +66,7 @@ class Gone(Struct, frozen=True, kw_only=True):
 
     @property
     def promised_little(self) -> bool:
-        """Whether a newer epoch most likely was opened before them, or nothing tells when it was."""
+        """Whether most likely a newer epoch was opened before them, or nothing tells when."""
         return self.late in ("likely", "untimed")
 
     @property
@@ -170,7 +170,7 @@ def perhaps_for_others(evidence: PartitionEvidence) -> frozenset[Produced]:
 
 def _apart(evidence: PartitionEvidence, epoch: int, missing: Sequence[Produced]) -> Iterator[list[Produced]]:
     """Answers of one epoch together; of those that may be of several the ones in whose place one epoch stands now."""
-    leading, sure = evidence.leader_at_the_end, all(_is_of(m, epoch) for m in missing)
+    leading, sure = evidence.leader_at_the_end, all(latest_epoch(m, epoch) == epoch for m in missing)
     if sure or leading is None:
         yield from ([*missing],) if missing else ()
         return
@@ -190,7 +190,7 @@ def _gone(
     begun, last = min(answers, key=_offset), _offset(max(answers, key=_offset))
     first = max(_offset(begun), _begins(evidence, begun))
     opened = evidence.openings[epoch].offset if epoch in evidence.openings else None
-    sure = all(_is_of(m, epoch) for m in answers)
+    sure = _latest(answers, epoch) == epoch
     # Of an epoch that is not sure the boundaries may be another's.
     end = evidence.batch_end(last, epoch) if sure else last + 1
     cut_short = any(m.offset == last and m.end_offset is not None for m in answers)
@@ -279,11 +279,6 @@ def _instead(evidence: PartitionEvidence, following: RoleTaken, first: int, them
     last = f" (last offset {(following.offset or 0) - 1})" if 0 < (following.offset or 0) < first else ""
     ended = f"with log end offset {following.offset}{last}, and so without {them}"
     return f"{who} then became leader in epoch {following.epoch} {ended}"
-
-
-def _is_of(answer: Produced, epoch: int) -> bool:
-    """Whether an answer is of that epoch, and may be of none after it."""
-    return latest_epoch(answer, epoch) == epoch
 
 
 def _offset(moment: Moment) -> int:

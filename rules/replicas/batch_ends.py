@@ -65,7 +65,9 @@ def boundaries(moments: Sequence[Moment], replicas: Sequence[Replica]) -> dict[i
     known: dict[int, set[int]] = {}
     for m in moments:
         offset = _boundary(m)
-        if m.term is not None and offset is not None and not later_ones_reach(replicas, m, m.term, offset):
+        # A broker that goes on without a word of its new role saves what it has of the next epoch too.
+        later = m.kind == "producer-state-saved" and later_ones_reach(replicas, m, m.term or 0, offset or 0)
+        if m.term is not None and offset is not None and not later:
             known.setdefault(m.term, set()).add(offset)
             if m.kind == "produced" and m.end_offset is not None:
                 known[m.term].add(m.end_offset)

@@ -146,7 +146,7 @@ def of_the_failover(said: str, to: Path, *words: str) -> Ended:
 
 
 def test_an_opening_gives_what_older_epochs_lost_by_it(tmp_path: Path) -> None:
-    ended = of_the_failover("with a log", tmp_path / "out.jsonl")
+    ended = of_the_failover("with log end offset", tmp_path / "out.jsonl")
     assert ended.code == 0, ended.err
     assert "again, by the report's bill" not in ended.out
     told = [(row["offset"], row["leaderEpoch"]) for row in lines(tmp_path / "out.jsonl")]

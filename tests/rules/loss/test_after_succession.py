@@ -53,7 +53,7 @@ def test_what_was_acknowledged_when_another_led_is_no_certain_loss(answered: int
 
 
 def test_a_log_end_that_may_be_of_a_later_epoch_ends_no_batch() -> None:
-    """Its word that it followed in epoch 1 is not here: the log that it loads is as long as that epoch's records."""
+    """Its word that it followed in epoch 1 is not here: what it saves is as long as that epoch's records."""
     drawn = """
         broker 1 00|111111
         broker 2 00|111111
@@ -61,8 +61,7 @@ def test_a_log_end_that_may_be_of_a_later_epoch_ends_no_batch() -> None:
         t2 follows 2 epoch 0 at 0 hw 0 from 1
         t10 acks 1 at 2 acks=1
         t2000 leads 2 epoch 1 at 2 hw 2
-        {heard}t9000 loads 1 at 8
-        t9100 follows 1 epoch 1 at 8 hw 2 from 2
+        {heard}t9000 saves 1 at 8
     """
     (unheard,) = losses(read_sketch(drawn.format(heard="")).evidence)
     assert (unheard.start_offset, unheard.end_offset) == (2, 3)
