@@ -31,6 +31,7 @@ def late_answers(evidence: PartitionEvidence, epoch: int) -> Callable[[Produced]
     """
     clocks, led_until = evidence.clocks, _surely_led_until(evidence)
     newer = [sign for number, signs in _signs(evidence).items() if number > epoch for sign in signs]
+    following = sorted(number for number in evidence.openings if number > epoch)
 
     def lateness(answer: Produced) -> Lateness:
         at = answer.time
@@ -39,7 +40,7 @@ def late_answers(evidence: PartitionEvidence, epoch: int) -> Callable[[Produced]
         others = [sign for sign in newer if _leader(sign) != answer.witness]
         if any(_likely(sign, answer, clocks) <= at for sign in others):
             return "likely"
-        if _untimed(evidence, epoch, answer):
+        if _untimed(evidence, following, answer):
             return "untimed"
         died = _died(evidence.chronicle.told_by(answer.witness), at) if answer.witness is not None else False
         late = not died and any(_earliest(sign, answer, clocks) <= at for sign in others)
@@ -48,9 +49,9 @@ def late_answers(evidence: PartitionEvidence, epoch: int) -> Callable[[Produced]
     return lateness
 
 
-def _untimed(evidence: PartitionEvidence, epoch: int, answer: Produced) -> bool:
+def _untimed(evidence: PartitionEvidence, following: Sequence[int], answer: Produced) -> bool:
     """Whether another broker led next, or before anything that surely came later, and nobody tells when it began."""
-    for newer in sorted(number for number in evidence.openings if number > epoch):
+    for newer in following:
         opening = evidence.openings[newer]
         if opening.time is None and evidence.chronicle.leaders.get(newer, opening.broker) != answer.witness:
             return True
