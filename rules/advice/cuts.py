@@ -16,7 +16,7 @@ from rules.loss.incurred import by_worth, losses
 from rules.loss.perhaps_answered import untold_answers
 from rules.protocol import replica_log as protocol
 from rules.protocol.epochs import assign
-from rules.protocol.offsets import Epoch, without
+from rules.protocol.offsets import UNDEFINED_EPOCH, Epoch, without
 from rules.protocol.truncation import (
     RULES,
     Consequence,
@@ -116,15 +116,17 @@ def _gone(follower: Replica, leader: Replica, cut_to: int, evidence: PartitionEv
 
 def stretch_of(replica: Replica, epoch: int, start: int, end: int, evidence: PartitionEvidence) -> Stretch:
     """A stretch with what anybody was told of it: of its epoch's records, or by the replica's own high watermark."""
-    account = accounts(evidence)
+    account, written_in = accounts(evidence), _written_in(replica, epoch, start, end, evidence)
     mark = start if replica.high_watermark is None else max(start, min(end, replica.high_watermark.offset))
     own = mark if _of_its_own_records(replica, epoch, start, mark, evidence) else start
-    bills = (loss for loss in losses(evidence) if loss.epoch == epoch and loss.start_offset <= start < loss.end_offset)
+    bills = (b for b in losses(evidence) if b.epoch == written_in and b.start_offset <= start < b.end_offset)
     billed = max((min(end, loss.committed_end) for loss in bills), default=start)
-    committed_end = max(account.committed_end(epoch, start, end), own, billed)
-    portions = by_worth(evidence, epoch, (start, end, committed_end), account.answers(epoch, start, end))
+    committed_end = max(account.committed_end(written_in, start, end), own, billed)
+    answers = account.answers(written_in, start, end)
+    portions = by_worth(evidence, written_in, (start, end, committed_end), answers)
     sure = Extents.of((p.start_offset, p.end_offset) for p in portions if p.surely_told)
-    untold = untold_answers(evidence, (epoch, epoch + 1), evidence.chronicle.leaders.get(epoch), (start, end))
+    leader = evidence.chronicle.leaders.get(written_in)
+    untold = untold_answers(evidence, (written_in, written_in + 1), leader, (start, end))
     return Stretch(
         epoch=epoch,
         start_offset=start,
@@ -135,6 +137,19 @@ def stretch_of(replica: Replica, epoch: int, start: int, end: int, evidence: Par
         acknowledged=tuple(sure.parts),
         perhaps_answered=untold is not None,
     )
+
+
+def _written_in(replica: Replica, epoch: int, start: int, end: int, evidence: PartitionEvidence) -> int:
+    """The epoch of records on a replica; where they carry none, that of the bill which names this copy of them."""
+    if epoch != UNDEFINED_EPOCH:
+        return epoch
+    billed = (
+        loss.epoch
+        for loss in losses(evidence)
+        for copy in loss.survivors
+        if copy.path == replica.path and copy.epoch == epoch and copy.start_offset < end and start < copy.end_offset
+    )
+    return next(billed, epoch)
 
 
 def _of_its_own_records(replica: Replica, epoch: int, start: int, mark: int, evidence: PartitionEvidence) -> bool:

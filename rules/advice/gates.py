@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from rules.advice.damage import NOT_WHOLE
 from rules.advice.lacking import Held, copies_first, costs
-from rules.advice.restarts import Restarts, another_leads, leads_by_its_start, starts_wrong
+from rules.advice.restarts import Restarts, another_leads, leads_by_its_start, perhaps_starts_wrong, starts_wrong
 from rules.advice.unjudged_logs import not_judged, unjudged_copies, unseen_restarts
 from rules.advice.weighed import Candidate, Doomed, Gate, Going, Nowhere, OwedCut
 from rules.counterfactual import rule_run_by
@@ -89,15 +89,23 @@ def _restarts(
     }
     reached = {candidate.path: candidate.had_reached for candidate, _ in choices}
     found = [leading.get(r.broker) or restarts.of(r, reached.get(r.path)) for r in in_order]
-    wrong = {c.broker: c.damage[0] for c, _ in choices if c.damage and c.broker in elected}
+    wrong = {c.broker: c.damage[0] for c, _ in choices if c.damage}
     sound = sorted(c.broker for c, _ in choices if not (c.damage or c.lacks or c.doubts))
-    if not sound:
-        return found
-    first = another_leads(sound, vacant.electable)
     return [
-        starts_wrong(gate, wrong[replica.broker], first, sound) if replica.broker in wrong else gate
+        _may_lead(gate, wrong[replica.broker], replica.broker in elected, sound, vacant.electable)
+        if replica.broker in wrong and (replica.broker in vacant.electable or not vacant.electable)
+        else gate
         for replica, gate in zip(in_order, found, strict=True)
     ]
+
+
+def _may_lead(gate: Gate, wrong: str, elected: bool, sound: Sequence[int], electable: Collection[int]) -> Gate:
+    """The start of a broker with a wrong log that surely leads by it, or that may: nothing shows who leads then."""
+    if gate.going != "go":
+        return gate
+    if elected and sound:
+        return starts_wrong(gate, wrong, another_leads(sound, electable), sound)
+    return perhaps_starts_wrong(gate, wrong, sound)
 
 
 def _alone(gate: Gate) -> Gate:

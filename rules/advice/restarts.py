@@ -96,7 +96,12 @@ def another_leads(sound: Sequence[int], electable: Collection[int]) -> str:
 
 def starts_wrong(gate: Gate, wrong: str, first: str, sound: Sequence[int]) -> Gate:
     """The start of a broker that leads by it with a wrong log, where another one could lead, costs as an election."""
-    if gate.going != "go":
-        return gate
     because = f"makes it lead at once, although {wrong}. It is in the last ISR and nobody leads."
     return replace(gate, going="no-go", because=because, first=first, after_lead_of=tuple(sound))
+
+
+def perhaps_starts_wrong(gate: Gate, wrong: str, sound: Sequence[int]) -> Gate:
+    """The start of a broker with a wrong log, where nothing tells who leads at that time."""
+    because = f"cannot be judged. If nobody else leads then, it may lead, although {wrong}."
+    first = f"make sure that {any_of('broker', sound)} leads" if sound else ""
+    return replace(gate, going="unknown", because=because, first=first)

@@ -32,7 +32,7 @@ def test_less_evidence_accuses_no_more(name: str, tmp_path: Path) -> None:
     for _ in range(TRIED[name]):
         ablation = draw(bench.files, rng)
         report = bench.judged(ablation)
-        wrong = [] if report is None else [*broken(bench, report)]
+        wrong = [] if report is None else [*broken(bench, report), *freed(bench, report)]
         assert not wrong, f"{ablation.name}: {wrong}"
 
 
@@ -42,7 +42,7 @@ def test_less_of_a_walk_accuses_no_more(seed: int, tmp_path: Path) -> None:
     for number in range(6):
         ablation = draw(bench.files, random.Random(seed * 1000 + number))
         report = bench.judged(ablation)
-        wrong = [] if report is None else [*broken(bench, report)]
+        wrong = [] if report is None else [*broken(bench, report), *freed(bench, report)]
         assert not wrong, f"{ablation.name}: {wrong}"
 
 

@@ -1,4 +1,4 @@
-"""Advice on logs that end below where they had been, and on holes that no copy here fills."""
+"""Advice on logs that end below where they had been, on holes that no copy here fills, on records without epochs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from pathlib import Path
 import pytest
 
 from auditor.report.model import AuditReport
+from auditor.simulation.script_file import read_script
+from auditor.simulation.written_dump import write_dump
+from rules.simulator.run_rows import run
 from tests.auditor.dumps_at_hand import audited, copied
 from tests.auditor.test_segments_not_copied import TOPIC, without
 from tests.rules.broken_dumps import Yard, wrote
+from tests.rules.textbook_goldens import TEXTBOOK
 
 LOG = wrote(0, 0, 60) + wrote(1, 60, 100)
 LED = (
@@ -79,3 +83,14 @@ def test_a_recovery_point_beyond_the_end_of_a_log_leaves_its_restart_open(
     yard.broker(2, [one for one in LOG if one.base != 30], clean=False)
     yard.broker(3, LOG[:-2], hw=80, recovery=recovery, clean=False)
     assert gates(yard.report())["restart broker 3"][0] == going
+
+
+def test_the_last_copy_of_lost_records_that_carry_no_epochs_is_kept(tmp_path: Path) -> None:
+    """Broker 1 holds m2 and will cut it; its records carry no epoch, so that the bill alone tells what they are."""
+    script = tmp_path / "loss.yaml"
+    script.write_text((TEXTBOOK / "loss.yaml").read_text(encoding="utf-8").replace("0.10.2.2", "1.1.1"), encoding="utf-8")
+    write_dump(run(read_script(script)), tmp_path / "dump")
+    told = gates(audited(tmp_path / "dump"))
+    assert "destroys the last copy of offset 1." in told["restart broker 1"][1]
+    assert {told[f"{action} broker 1"][0] for action in ("restart", "elect")} == {"no-go"}
+    assert (told["restart broker 2"][0], told["elect broker 2"][0]) == ("go", "no-go")

@@ -373,6 +373,14 @@ def test_records_below_a_later_leaders_high_watermark_are_its_own_and_not_those_
     assert (loss.epoch, loss.start_offset, loss.committed_end) == (2, 1, never_committed.committed_end)
 
 
+def test_the_start_of_a_wrong_log_may_make_it_lead_where_nothing_tells_who_does() -> None:
+    told = advice_on(NEW + "broker 1 0000|\nbroker 2 00!0|\nbroker 3 0000|\n")
+    assert [gate(told, f"restart broker {broker}").going for broker in (1, 2, 3)] == ["go", "unknown", "go"]
+    assert gate(told, "restart broker 2").first == "make sure that broker 1 or 3 leads"
+    alone = advice_on("kafka 1 3.9.1 ibp 3.9\nbroker 1 00!0|\n")
+    assert (gate(alone, "restart broker 1").going, gate(alone, "restart broker 1").first) == ("unknown", "")
+
+
 def test_a_broker_that_must_not_start_for_one_partition_is_free_in_none() -> None:
     barred, free = advice_on(DEPOSED), advice_on(NEW + "broker 1 0000|\nbroker 2 0000|\nbroker 3 0000|\n")
     known = starts([free, barred])
