@@ -56,7 +56,8 @@ def _owed_cut(
     """The exchange between the two as they stand on their disks, played to its end."""
     (follower, asking), (leader, answering) = ours, theirs
     truncation = truncate_on_fetch(asking, answering) if name is None else RULES[name](asking, answering)
-    reset = None if truncation.rule == NEWEST else after_first_fetch(asking, answering, truncation)
+    validated = truncation.rule == NEWEST and truncation.exchanges  # a fetch that names no epoch is not
+    reset = None if validated else after_first_fetch(asking, answering, truncation)
     kept = min(truncation.kept_log_end_offset, reset.kept_log_end_offset if reset else truncation.kept_log_end_offset)
     cut_to = min(kept, follower.log_end_offset)
     return OwedCut(

@@ -125,9 +125,10 @@ def _epochs_forgotten(replica: Replica, evidence: PartitionEvidence) -> Iterator
     # Of a broker that ran the file may be newer than the log start on disk.
     oldest = replica.file_chain[0].epoch if replica.file_chain and replica.clean_shutdown is None else -1
     for entry in replica.log_chain:
-        if entry.epoch not in known and entry.epoch > oldest:
+        if entry.epoch not in known:
             runs = replica.runs_by_epoch.get(entry.epoch, ())
-            yield entry.epoch, not any(why_without_entry(replica, run, evidence) for run in runs)
+            explained = any(why_without_entry(replica, run, evidence) for run in runs)
+            yield entry.epoch, entry.epoch > oldest and not explained
 
 
 def _epochs(epochs: Sequence[int]) -> str:

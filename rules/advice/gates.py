@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from rules.advice.damage import NOT_WHOLE
 from rules.advice.lacking import Held, copies_first, costs
-from rules.advice.restarts import Restarts, another_leads, leads_by_its_start, perhaps_starts_wrong, starts_wrong
+from rules.advice.restarts import Restarts, another_leads, leads_by_its_start, perhaps_leads_by_its_start, starts_wrong
 from rules.advice.unjudged_logs import not_judged, unjudged_copies, unseen_restarts
 from rules.advice.weighed import Candidate, Doomed, Gate, Going, Nowhere, OwedCut
 from rules.counterfactual import rule_run_by
 from rules.evidence import METADATA_TOPIC, BrokerVersion, PartitionEvidence, Replica
-from rules.evidence.electable import vacancy
+from rules.evidence.electable import leads_meanwhile, vacancy
 from rules.finding import capital, offsets_told
 from rules.loss.incurred import Loss
 from rules.loss.unbilled import Unbilled
@@ -55,7 +55,8 @@ def gates(
     """One gate a broker's restart, one an election, one for a change of protocol versions."""
     in_order = sorted(replicas, key=lambda replica: replica.broker)
     unjudged = not_judged(absent, unjudged_copies(evidence))
-    restarts = _restarts(in_order, choices, Restarts(evidence, *returns, gone.losses, unjudged))
+    outcomes = _elections(in_order, choices, unjudged, gone)
+    restarts = _restarts(in_order, choices, Restarts(evidence, *returns, gone.losses, unjudged), outcomes)
     barred = [gate for gate in restarts if gate.going == "no-go"]
     rolling = _versions(evidence, replicas, barred, unjudged, _alike_first(choices))
     open_ones = [gate.action for gate in restarts if gate.going == "unknown"]
@@ -67,45 +68,63 @@ def gates(
     yield from unseen_restarts(absent, unjudged_copies(evidence))
     if evidence.topic == METADATA_TOPIC:  # its voters elect by themselves, and it cannot be assigned
         return
-    unseen = [replica.broker for replica in in_order if replica.unopened]
+    yield from outcomes.values()
+    yield rolling
+
+
+def _elections(
+    in_order: Sequence[Replica], choices: Sequence[tuple[Candidate, Sequence[Held]]], unjudged: str, gone: AlreadyLost
+) -> dict[str, Gate]:
+    """One gate a candidate's election, by its path."""
+    unseen, found = [replica.broker for replica in in_order if replica.unopened], {}
     for candidate, held in choices:
         others = [broker for broker in unseen if broker != candidate.broker]
         going, because = _outcome(candidate, unjudged, others, gone)
         first = copies_first(candidate, held)
-        yield Gate(action=f"elect broker {candidate.broker}", going=going, because=because, first=first)
-    yield rolling
+        found[candidate.path] = Gate(
+            action=f"elect broker {candidate.broker}", going=going, because=because, first=first
+        )
+    return found
 
 
 def _restarts(
-    in_order: Sequence[Replica], choices: Sequence[tuple[Candidate, Sequence[Held]]], restarts: Restarts
+    in_order: Sequence[Replica],
+    choices: Sequence[tuple[Candidate, Sequence[Held]]],
+    restarts: Restarts,
+    elections: Mapping[str, Gate],
 ) -> list[Gate]:
     """One gate a broker's restart; while nobody leads, the start of whoever is in the last ISR elects it."""
     vacant = vacancy(restarts.evidence)
-    elected = {replica.broker for replica in vacant.at_rest} & vacant.electable
+    elected = {replica.path for replica in vacant.at_rest if replica.broker in vacant.electable}
     leading = {
-        candidate.broker: leads_by_its_start(candidate, copies_first(candidate, held))
+        candidate.path: leads_by_its_start(candidate, copies_first(candidate, held))
         for candidate, held in choices
-        if candidate.lacks and candidate.broker in elected
+        if candidate.lacks and candidate.path in elected
     }
-    reached = {candidate.path: candidate.had_reached for candidate, _ in choices}
-    found = [leading.get(r.broker) or restarts.of(r, reached.get(r.path)) for r in in_order]
-    wrong = {c.broker: c.damage[0] for c, _ in choices if c.damage}
-    sound = sorted(c.broker for c, _ in choices if not (c.damage or c.lacks or c.doubts))
-    return [
-        _may_lead(gate, wrong[replica.broker], replica.broker in elected, sound, vacant.electable)
-        if replica.broker in wrong and (replica.broker in vacant.electable or not vacant.electable)
-        else gate
-        for replica, gate in zip(in_order, found, strict=True)
-    ]
+    known = {candidate.path: candidate for candidate, _ in choices}
+    found = {r.path: leading.get(r.path) or restarts.of(r, known[r.path].had_reached) for r in in_order}
+    sound = sorted(c.broker for c in known.values() if not (c.damage or c.lacks or c.doubts))
+    first = another_leads(sound, vacant.electable) if sound else ""
+    wrong = {
+        path: starts_wrong(found[path], c.damage[0], first, sound)
+        for path, c in known.items()
+        if c.damage and sound and path in elected and found[path].going == "go"
+    }
+    if restarts.evidence.topic == METADATA_TOPIC:
+        return [*found.values()]
+    free = sorted(known[path].broker for path, election in elections.items() if election.going == "go")
+    return [wrong.get(r) or _may_lead(gate, elections[r], free, restarts.evidence) for r, gate in found.items()]
 
 
-def _may_lead(gate: Gate, wrong: str, elected: bool, sound: Sequence[int], electable: Collection[int]) -> Gate:
-    """The start of a broker with a wrong log that surely leads by it, or that may: nothing shows who leads then."""
-    if gate.going != "go":
+def _may_lead(gate: Gate, election: Gate, free: Sequence[int], evidence: PartitionEvidence) -> Gate:
+    """The start of a broker that may lead by it, where its election costs something or cannot be judged."""
+    broker, electable, leader = int(gate.action.split()[-1]), vacancy(evidence).electable, leads_meanwhile(evidence)
+    if gate.going != "go" or election.going == "go" or (electable and broker not in electable):
         return gate
-    if elected and sound:
-        return starts_wrong(gate, wrong, another_leads(sound, electable), sound)
-    return perhaps_starts_wrong(gate, wrong, sound)
+    if not electable and leader is not None:
+        held = "if it leads now" if leader == broker else f"while broker {leader} leads"
+        return replace(gate, because=f"{gate.because} This holds {held}.")
+    return perhaps_leads_by_its_start(gate, election, free)
 
 
 def _alone(gate: Gate) -> Gate:

@@ -93,17 +93,19 @@ def _tail(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes
 
     A snapshot of producers is written where a segment begins or the broker stops. Where the log ends just there, and
     the replica knows of more, a file is missing: no page was lost out of one, though a crash may take a file's name.
+    After an orderly stop it may be missing wherever no peer shows how logs are cut there.
     """
     end = replica.log_end_offset
     unended = not replica.end_known or replica.log.unread
     if unended or not replica.segments[-1].base_offset < end < _known(replica) or _went_on(replica, end):
         return
-    begun = {*_snapshots(replica)}
+    begun, untold = {*_snapshots(replica)}, _without_snapshots(replica)
     if replica.clean_shutdown is not None:
         begun.update(_named_by_peers(replica, evidence), _saved(replica, evidence))
+        untold = untold or not _gone_over(replica, end, evidence)
     elif evidence.copied not in CRASHED and _may_have_stopped_there(replica, end, evidence):
         return
-    if end in begun or _without_snapshots(replica):
+    if end in begun or untold:
         yield _absent(replica, end, None, "a segment that begins where the log ends")
 
 
@@ -131,9 +133,13 @@ def _may_have_stopped_there(replica: Replica, end: int, evidence: PartitionEvide
     loads = (moment for moment in evidence.moments if moment.kind == "log-loaded" and moment.broker == replica.broker)
     if any(load.end_offset == end for load in loads):
         return True
-    peers = evidence.followers_of(replica)
-    begun = any(each.base_offset == end for peer in peers for each in peer.segments)
-    return not begun and any(peer.holds(end - 1, end + 1) for peer in peers)
+    begun = any(each.base_offset == end for peer in evidence.followers_of(replica) for each in peer.segments)
+    return not begun and _gone_over(replica, end, evidence)
+
+
+def _gone_over(replica: Replica, end: int, evidence: PartitionEvidence) -> bool:
+    """Whether a peer holds the records on both sides of an offset."""
+    return any(peer.holds(end - 1, end + 1) for peer in evidence.followers_of(replica))
 
 
 def _snapshots(replica: Replica) -> Iterator[int]:

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from rules.chronicle.stories import TURNS
-from rules.evidence import PartitionEvidence
+from rules.evidence import CRASHED, PartitionEvidence
 from rules.evidence.asked_once import asked_once
 from rules.history.moments import ROLE_KINDS, ZOOKEEPER_CLOCK, Moment, own_log_end
 from rules.history.statements import PartitionState
+from rules.replicas.led_last import stop_told
 from rules.replicas.replica import Replica
 
 NOBODY: Final = -1
@@ -37,6 +38,14 @@ def vacancy(evidence: PartitionEvidence) -> Vacancy:
         return Vacancy()
     at_rest = tuple(_at_rest(evidence.current, evidence.moments, state))
     return Vacancy(electable=frozenset(state.isr or state.elr or ()), at_rest=at_rest)
+
+
+def leads_meanwhile(evidence: PartitionEvidence) -> int | None:
+    """Who led last by word, where its log is here and nothing shows that its broker stopped."""
+    leader = evidence.chronicle.last_leader[1]
+    log = next((replica for replica in evidence.current if replica.broker == leader), None)
+    runs = log is not None and log.may_be_live and evidence.copied not in CRASHED
+    return leader if runs and stop_told(evidence.settings.states(leader)) is None else None
 
 
 def _vacant(moments: Iterable[Moment]) -> PartitionState | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from auditor.report.model import AuditReport, Loss, PlacedHistory, Survivor
+from auditor.report.model import AuditReport, Going, Loss, PlacedHistory, Survivor
 from rules.finding import PLACE_OF_NAMES
 from rules.words import counted
 
@@ -37,10 +37,13 @@ def _folder(survivor: Survivor) -> str:
 def _words(history: PlacedHistory, first: Survivor, report: AuditReport) -> str:
     """Whose copy it is and until when: a start that cuts none of it does not end it, an election may."""
     broker, kind = f"broker {first.broker}", "" if first.kind == "replica" else f"{first.kind} "
-    if first.kind == "replica" and _may_start(history, first.broker, report):
-        what = f"Copy these records from {broker} ({PLACE_OF_NAMES}) before any election"
-        return f"{what}. A restart of {broker} alone keeps them."
-    return f"Copy these records from {broker} ({kind}{PLACE_OF_NAMES}) before {broker} starts. {_FATE[first.kind]}"
+    copy = f"Copy these records from {broker} ({kind}{PLACE_OF_NAMES}) before"
+    starts = _starts(history, first.broker, report) if first.kind == "replica" else {"no-go"}
+    if starts == {"go"}:
+        return f"{copy} any election. A restart of {broker} alone keeps them."
+    if starts == {"unknown"}:
+        return f"{copy} {broker} starts, and before any election."
+    return f"{copy} {broker} starts. {_FATE[first.kind]}"
 
 
 def _where(held: Sequence[Survivor]) -> str:
@@ -60,10 +63,10 @@ def _joint(held: Sequence[Survivor]) -> list[tuple[int, int]]:
     return ranges
 
 
-def _may_start(history: PlacedHistory, broker: int, report: AuditReport) -> bool:
-    """Whether the advice on the partition lets the broker start, and knows of nothing that it would cut for good."""
+def _starts(history: PlacedHistory, broker: int, report: AuditReport) -> set[Going]:
+    """What the advice says of the start of a broker: a NO-GO where it knows of something that goes by it."""
     place = (history.cluster_id, history.topic, history.partition)
     own = [a.advice for a in report.advice if (a.cluster_id, a.topic, a.partition) == place]
-    starts = [gate.going for advice in own for gate in advice.gates if gate.action == f"restart broker {broker}"]
-    ends = any(doomed.broker == broker for advice in own for doomed in advice.doomed)
-    return bool(starts) and not ends and all(going == "go" for going in starts)
+    if any(doomed.broker == broker for advice in own for doomed in advice.doomed):
+        return {"no-go"}
+    return {gate.going for advice in own for gate in advice.gates if gate.action == f"restart broker {broker}"}
