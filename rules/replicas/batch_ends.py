@@ -96,6 +96,8 @@ def _boundary(moment: Moment) -> int | None:
         # One that may be of a later epoch ends no batch of this one.
         sure = moment.error == 0 and not moment.doubtful and moment.latest_term in (None, moment.term)
         return moment.offset if sure else None
+    if moment.kind == "follower-starts" and not moment.fresh and moment.latest_term not in (None, moment.term):
+        return None  # a role is missing before it in which the log may have grown
     if moment.kind in ("follower-starts", "log-loaded", "producer-state-saved"):
         return moment.end_offset if moment.offset is None else moment.offset
     return None
