@@ -121,8 +121,9 @@ OPENED = [
 """Walks, ablations of them, and what they leave open: it was certain, or billed as of another epoch."""
 
 
-@pytest.mark.parametrize(("seed", "number", "opens"), fast_if(OPENED[:4].__contains__, OPENED))
-def test_what_is_left_out_of_a_walk_opens_its_bill(seed: int, number: int, opens: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("opened", fast_if(OPENED[:4].__contains__, OPENED))
+def test_what_is_left_out_of_a_walk_opens_its_bill(opened: tuple[int, int, str], tmp_path: Path) -> None:
+    seed, number, opens = opened
     bench = Bench(walked(seed, tmp_path / "walks"), tmp_path / "room", {}, tmp_path / "walks")
     report = bench.judged(draw(bench.files, random.Random(seed * 1000 + number)))
     assert report is not None
