@@ -71,11 +71,15 @@ def left_out(evidence: PartitionEvidence) -> tuple[LeftOut, ...]:
     by_epoch: dict[int, list[int]] = {}
     begins, successors = deleted(evidence), Successors(evidence)
     opened = (*_by_reopenings(evidence), *_by_openings(evidence, successors))
-    unsure = [*_by_ends_of_some_epoch(evidence, successors)]
-    for stretch in (*opened, *unsure, *_by_cuts(evidence), *_inferred(evidence)):
+    unsure = _by_ends_of_some_epoch(evidence, successors)
+    every = [*opened, *unsure, *_by_cuts(evidence), *_inferred(evidence)]
+    # Whoever cut records knows more of them than who opened an epoch that nobody tells of.
+    every.sort(key=lambda stretch: stretch.older and stretch.known_end == 0)
+    mixed = any(stretch.latest_epoch is not None for stretch in every)
+    for stretch in every:
         places = by_epoch.setdefault(stretch.epoch, [])
         billed = [(parted[place].start, parted[place].end) for place in places]
-        if unsure:
+        if mixed:
             billed += [(b.start, b.end) for b in parted if b.epoch <= stretch.newest and stretch.epoch <= b.newest]
         if stretch.older:
             earlier = (b for b in parted if b.epoch < stretch.epoch and b.next_epoch <= stretch.next_epoch)
@@ -208,6 +212,7 @@ def _by_cuts(evidence: PartitionEvidence) -> Iterator[LeftOut]:
                     because=f"broker {cut.broker} cut its log there",
                     older=wrote is None,
                     known_end=cut.high_watermark or 0,
+                    latest_epoch=None if wrote is None else _untold_after(evidence, wrote, term),
                 )
                 end = low
 
@@ -215,6 +220,13 @@ def _by_cuts(evidence: PartitionEvidence) -> Iterator[LeftOut]:
 def _lacks_a_role(evidence: PartitionEvidence, cut: Cut, former: int) -> bool:
     """Whether a broker's log lacks a role between the last one that it tells before a cut and that in which it cut."""
     return any(former < epoch < (cut.epoch or 0) for epoch in evidence.lacked_roles.get(cut.broker, ()))
+
+
+def _untold_after(evidence: PartitionEvidence, epoch: int, latest: int) -> int | None:
+    """The newest epoch that nobody tells of between one and the next that is told: records may be of it as well."""
+    following = min((other for other in evidence.openings if other > epoch), default=epoch + 1)
+    between = range(min(following - 1, latest), epoch, -1)
+    return next((other for other in between if other not in evidence.chronicle.led_by_nobody), None)
 
 
 def _written_in(evidence: PartitionEvidence, cut: Cut, latest: int) -> Iterator[tuple[int, int]]:

@@ -51,8 +51,11 @@ def epoch_ends(
     for epoch, last in answered.items():
         end = _answered_end(last, batch_end(last, epoch))
         ends[epoch] = max(ends.get(epoch, end), end)
-    for epoch, offset, because in _gone_on(chronicle, openings):
-        ends[epoch] = max(ends.get(epoch, (0, "")), (offset, because))
+    for epoch, latest, end in _gone_on(chronicle, openings):
+        if latest > epoch:
+            of_some.append((epoch, EpochReach(offset=end[0], because=end[1], witnessed=True, last_epoch=latest)))
+        else:
+            ends[epoch] = max(ends.get(epoch, (0, "")), end)
     reached = {epoch: furthest for epoch, (furthest, _) in ends.items()}
     for epoch, offset, latest in sorted(perhaps):
         if offset == reached.get(epoch) and _beyond_all(replicas, offset):
@@ -131,15 +134,22 @@ def _told_end(moment: Moment, leader: int) -> tuple[int, str] | None:
     return None
 
 
-def _gone_on(chronicle: Chronicle, openings: Mapping[int, RoleTaken]) -> Iterator[tuple[int, int, str]]:
-    """How far epochs had been written, by what the next leader's log held, if it had led or followed in them."""
+def _gone_on(
+    chronicle: Chronicle, openings: Mapping[int, RoleTaken]
+) -> Iterator[tuple[int, int, tuple[int, str]]]:
+    """How far epochs had been written, by what the next leader's log held, if it had led or followed in them.
+
+    Epochs between the two of which nobody tells may have gone on where it ended: the newest of them is told too.
+    """
     for epoch, following in pairwise(sorted(openings)):
         begun, opening = openings[epoch], openings[following]
         if begun.offset is None or opening.offset is None or opening.broker is None or opening.doubtful:
             continue
         had = opening.broker == begun.broker or chronicle.fetched_up_to(opening.broker, epoch) > begun.offset
         if had and opening.offset > begun.offset:
-            yield epoch, opening.offset, f"broker {opening.broker} had its records up to there when it led next"
+            between = (e for e in range(following - 1, epoch, -1) if e not in chronicle.led_by_nobody)
+            because = f"broker {opening.broker} had its records up to there when it led next"
+            yield epoch, next(between, epoch), (opening.offset, because)
 
 
 def _copied(replicas: Sequence[Replica], openings: Mapping[int, RoleTaken]) -> Iterator[tuple[int, EpochReach]]:
