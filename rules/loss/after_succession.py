@@ -55,21 +55,24 @@ def _untimed(evidence: PartitionEvidence, epoch: int, answer: Produced) -> bool:
     """
     openings, leaders = evidence.openings, evidence.chronicle.leaders
     for newer in range(epoch + 1, max((*openings, *leaders), default=epoch) + 1):
-        signs = [sign for sign in _signs(evidence).get(newer, ()) if sign.time is not None]
-        if _came_later(signs[:1], _decided(evidence).get(newer), answer, evidence.clocks):
+        opening = openings.get(newer)
+        if _came_later(opening, _decided(evidence).get(newer), answer, evidence.clocks):
             return False
-        own = answer.witness in (leaders.get(newer), openings[newer].broker if newer in openings else None)
-        if not (signs or own or newer in evidence.chronicle.led_by_nobody):
+        own = answer.witness in (leaders.get(newer), None if opening is None else opening.broker)
+        timed = any(sign.time is not None for sign in _signs(evidence).get(newer, ()))
+        if not (timed or own or newer in evidence.chronicle.led_by_nobody):
             return True
     return False
 
 
-def _came_later(signs: Sequence[Moment], decided: Moment | None, answer: Produced, clocks: Clocks) -> bool:
-    """Whether an epoch began after an answer: surely, or by the nearest that the clocks show of who was told of it."""
+def _came_later(opening: Moment | None, decided: Moment | None, answer: Produced, clocks: Clocks) -> bool:
+    """Whether an epoch began after an answer: surely, or by the nearest that the clocks show of its leader's word."""
     at = answer.time or 0
     if decided is not None and _earliest(decided, answer, clocks) > at:
         return True
-    return any(_earliest(sign, answer, clocks) > at or at < _likely(sign, answer, clocks) < FAR for sign in signs)
+    if opening is None or opening.time is None:
+        return False
+    return _earliest(opening, answer, clocks) > at or at < _likely(opening, answer, clocks) < FAR
 
 
 @asked_once

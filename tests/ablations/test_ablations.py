@@ -108,6 +108,7 @@ OPENED = [
     (77, 5, "of an election that nobody took up only controllers tell"),
     (30, 2, "the bill asks who may hold the records still, as ACK001 does"),
     (234, 6, "who was elected last may have come with them, and took no role"),
+    (58, 3, "nobody tells of an epoch between, whose leader may have begun before the answer"),
     (72, 2, "what lies between two answers of unsure epochs may have been of either"),
     (79, 7, "an answer to all replicas of an unsure epoch does not show that its leader led still"),
     (113, 9, "a cut beside a hole does not tell of which epoch the records were"),
@@ -115,6 +116,8 @@ OPENED = [
     (148, 3, "without the log of requests of its leader nobody tells whether a record was sent again"),
     (179, 6, "records that may be older are not billed as of the epoch beside them"),
     (261, 2, "who started again beside a hole may have followed before"),
+    (261, 5, "a follower whose log differs asks from where the leader's never ended"),
+    (261, 6, "epochs of which nobody tells lie between the two that are told"),
     (261, 8, "nothing tells where the epoch opened"),
     (277, 5, "nothing tells where the epoch opened, and an older one had the records"),
 ]  # fmt: skip
