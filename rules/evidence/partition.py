@@ -34,7 +34,7 @@ from rules.replicas.inferred import InferredCut, inferred_cuts
 from rules.replicas.kept_older import KeptOlder, openings_on_older_records
 from rules.replicas.keys_apart import KeysApart, KeysUncompared
 from rules.replicas.lacked_roles import LackedRoles, lacked_roles
-from rules.replicas.led_last import first_alike, leads_by_word, perhaps_led_since
+from rules.replicas.led_last import first_alike, leads_by_word, perhaps_led_since, surely_before
 from rules.replicas.lineage import LostTerm, committed_batches, openings_below_committed, parted
 from rules.replicas.lives import incarnations
 from rules.replicas.metadata_snapshots import SnapshotSeen
@@ -75,6 +75,7 @@ class PartitionEvidence:
     falls: Falls = field(default_factory=dict)  # of times in brokers' logs
     steady: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)  # when lines follow closely
     chronicle: Chronicle = NOTHING_TOLD  # what logs, traces and metadata say of it, and what is asked of that
+    elections_told: bool = True  # by controllers, who alone tell of all
     group_offsets: tuple[GroupCommit, ...] = ()  # of it, as `__consumer_offsets` and the outputs of tools tell
     placing: Placing = NOT_PLACED
     coordinators: Coordinators = NO_COORDINATORS  # of the cluster's transactions
@@ -173,7 +174,8 @@ class PartitionEvidence:
     @cached_property
     def committed_batches(self) -> tuple[Committed, ...]:
         """Every proof of committed records, in whole batches."""
-        return tuple(committed_batches(self.chronicle, credible(self.own_logs), self.openings))
+        every = committed_batches(self.chronicle, credible(self.own_logs), self.openings)
+        return tuple(surely_before(every, self.perhaps_led_since, self.chronicle))
 
     def committed_by_proof(self, replica: Replica) -> int:
         """How far a replica's records are committed by what was told; 0 where nothing tells, or epochs began anew."""
@@ -284,7 +286,7 @@ class PartitionEvidence:
     def perhaps_led_since(self) -> tuple[Replica, ...]:
         """Those whose brokers may have led after the last leader that is told, and whose logs differ from that log."""
         known = self.current, self.differences, self.chronicle, self.settings
-        return tuple(perhaps_led_since(*known, lambda: self.clocks))
+        return () if self.elections_told else tuple(perhaps_led_since(*known, lambda: self.clocks))
 
     def sides(self, start: int, end: int, disputed: Sequence[Difference]) -> Sides:
         """Who is at odds with whom over a range, and who with the last leader."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby, pairwise
-from typing import Final
+from itertools import accumulate, groupby
 
 from msgspec import Struct
 
@@ -17,23 +16,20 @@ from rules.history.moments import succeeded
 from rules.history.repetitions import begin_unseen, times_told
 from rules.history.statements import Produced, RoleTaken
 from rules.loss.after_succession import Lateness, late_answers
+from rules.loss.gone_words import (
+    WHERE_LATE,
+    earlier_ones,
+    epochs_of,
+    instead_of,
+    offsets_seen,
+    others_between,
+    rest_of_batch,
+)
 from rules.loss.held_on import held_on, passed_over
 from rules.loss.last_answers import sent_again
 from rules.loss.later import Later, latest_epoch
 from rules.loss.unsettled import FIRST, Shown, Unsettled, of_answers, them
-from rules.words import counted, it_or_them, numbered
-
-NAMED: Final = 2
-"""Acknowledged offsets that are named one by one."""
-_LATE: Final[Mapping[Lateness, str]] = {
-    "": "",
-    "perhaps": ". It is not known whether another broker led already when broker {leader} answered. If one did, the"
-    " producer no longer waited and was promised nothing",
-    "untimed": ". Nothing here tells when another broker took its place. If one led already when broker {leader}"
-    " answered, perhaps the producer sent these records again",
-    "likely": ". By the clocks another broker led already when broker {leader} answered. Perhaps the producer sent"
-    " these records again",
-}
+from rules.words import it_or_them
 
 
 class Gone(Struct, frozen=True, kw_only=True):
@@ -169,13 +165,18 @@ def perhaps_for_others(evidence: PartitionEvidence) -> frozenset[Produced]:
 
 
 def _apart(evidence: PartitionEvidence, epoch: int, missing: Sequence[Produced]) -> Iterator[list[Produced]]:
-    """Answers of one epoch together; of those that may be of several the ones in whose place one epoch stands now."""
-    leading, sure = evidence.leader_at_the_end, all(latest_epoch(m, epoch) == epoch for m in missing)
-    if sure or leading is None:
+    """Answers of one epoch together; of those that may be of several the ones in whose place one epoch stands now.
+
+    What lies between two of those may have been of either, and may stand still.
+    """
+    if all(latest_epoch(m, epoch) == epoch for m in missing):
         yield from ([*missing],) if missing else ()
         return
-    for _, own in groupby(missing, key=lambda m: epoch_held(leading, _offset(m))):
-        yield [*own]
+    leading, ends = evidence.leader_at_the_end, accumulate((_offset(m) for m in missing), max, initial=-1)
+    gaps = accumulate(_offset(m) > end + 1 for m, end in zip(missing, ends, strict=False))
+    held = (None if leading is None else epoch_held(leading, _offset(m)) for m in missing)
+    for _, own in groupby(zip(gaps, held, missing, strict=True), key=lambda each: each[:2]):
+        yield [m for _, _, m in own]
 
 
 def _gone(
@@ -212,73 +213,24 @@ def _gone(
         facts={
             "leader": answers[0].witness,
             "answered": "answered a producer for" if late else "acknowledged",
-            "answered_for": _seen(answers) if with_gaps else offsets_told(first, end),
+            "answered_for": offsets_seen(answers) if with_gaps else offsets_told(first, end),
             "epoch": epoch,
             "latest_epoch": _latest(answers, epoch),
-            "epochs": _epochs(answers, epoch),
-            "rest": "" if ended else _rest(answers),
-            "more": (_others(answers, first, end) if with_gaps else "") + _earlier(lowest, first),
+            "epochs": epochs_of(answers, epoch),
+            "rest": "" if ended else rest_of_batch(answers),
+            "more": (others_between(answers, first, end) if with_gaps else "") + earlier_ones(lowest, first),
             "perhaps_from": lowest,
             "acks": asked_for(answers),
             "successor": following.broker,
             "next_epoch": following.epoch,
-            "instead": _instead(evidence, following, first, it_or_them(end - first if ended else 2))
-            + _LATE[late].format(leader=answers[0].witness),
+            "instead": instead_of(evidence, following, first, it_or_them(end - first if ended else 2))
+            + WHERE_LATE[late].format(leader=answers[0].witness),
             "answers": times_told(answers),
             "clock": following.clock,
             "time": following.time,
         },
         following=following,
     )
-
-
-def _epochs(answers: Sequence[Produced], epoch: int) -> str:
-    """The epoch in which they were given, or those of which it is one."""
-    latest = _latest(answers, epoch)
-    if latest == epoch:
-        return f"epoch {epoch}"
-    if any(m.latest_term in (None, epoch) for m in answers):
-        later = f"epoch {latest}" if latest == epoch + 1 else f"later ones up to {latest}"
-        return f"epoch {epoch}, some perhaps of {later}"
-    return f"epoch {epoch} or {latest}" if latest == epoch + 1 else f"an epoch from {epoch} to {latest}"
-
-
-def _seen(answers: Sequence[Produced]) -> str:
-    """The offsets whose answers are seen, where some between them may not have been answered."""
-    sure = sorted({_offset(m) for m in answers})
-    return numbered("offset", sure) if len(sure) <= NAMED else counted(len(sure), "record")
-
-
-def _others(answers: Sequence[Produced], first: int, end: int) -> str:
-    """Of which no answer is seen: by their offsets where they are one stretch."""
-    seen = [first - 1, *sorted({_offset(m) for m in answers if _offset(m) >= first}), end]
-    gaps = [(before + 1, after) for before, after in pairwise(seen) if after - before > 1]
-    which = offsets_told(*gaps[0]) if len(gaps) == 1 else f"the others of {offsets_told(first, end)}"
-    return f", and perhaps {which}"
-
-
-def _rest(answers: Sequence[Produced]) -> str:
-    """Behind the last record that is told: an answer names the first one of its batch."""
-    last = max(map(_offset, answers))
-    whose = "its batch" if {last} == {*map(_offset, answers)} else f"the batch that begins at {last}"
-    return f" and the rest of {whose},"
-
-
-def _earlier(lowest: int, first: int) -> str:
-    """What may have been acknowledged before the first that is told."""
-    return f". Perhaps it acknowledged {offsets_told(lowest, first)} too" if lowest < first else ""
-
-
-def _instead(evidence: PartitionEvidence, following: RoleTaken, first: int, them: str) -> str:
-    """What is there in their place; where the opening does not show that they are gone, whose records are."""
-    if (following.offset or 0) > first:
-        leading = evidence.leader_at_the_end
-        held = None if leading is None else epoch_held(leading, first)
-        return f"a record of epoch {held} is at offset {first} now"
-    who = "its leader" if following.broker is None else f"broker {following.broker}"
-    last = f" (last offset {(following.offset or 0) - 1})" if 0 < (following.offset or 0) < first else ""
-    ended = f"with log end offset {following.offset}{last}, and so without {them}"
-    return f"{who} then became leader in epoch {following.epoch} {ended}"
 
 
 def _offset(moment: Moment) -> int:

@@ -10,6 +10,7 @@ from rules.evidence import Moment, PartitionEvidence, Replica, same_topic
 from rules.facts.stretch import HIGHEST_OFFSET, EpochRun
 from rules.history.moments import BEGUN_ANEW, OF_SERVER_LOG, held_up_to
 from rules.history.statements import RoleTaken
+from rules.loss.held_on import WrittenRecord, holder
 from rules.loss.left_out import LeftOut
 from rules.loss.survivors import Survivor, copies
 from rules.protocol.offsets import UNDEFINED_EPOCH
@@ -37,9 +38,9 @@ def unread(evidence: PartitionEvidence, part: LeftOut) -> tuple[int, ...]:
     """Brokers whose server.log would tell whether a later leader still had them; none where that is known."""
     if part.reopening is not None or evidence.leaders_at_the_end:
         return ()
-    since = ((r.broker, r.runs_within(part.start, part.end)) for r in evidence.perhaps_led_since)
-    holding = {broker for broker, runs in since if any(run.epoch == part.epoch for run in runs)}
-    return tuple(sorted(holding.union(_untold_since(evidence, part) or ())))
+    first = WrittenRecord(epoch=part.epoch, offset=part.start, leader=part.leader)
+    held = holder(evidence, first, (part.next_epoch, part.next_leader), None)
+    return tuple(sorted({*(() if held is None else (held.broker,)), *(_untold_since(evidence, part) or ())}))
 
 
 # --- an epoch that its leader opened once more ----------------------------------------------------------------------

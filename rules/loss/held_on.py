@@ -5,33 +5,45 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
+from msgspec import Struct
+
 from rules.evidence import Moment, PartitionEvidence, epoch_held
 from rules.history.moments import ROLE_KINDS, held_up_to
 from rules.history.statements import Produced, RoleTaken
 from rules.loss.unsettled import Unsettled, of_answers, them
 
-Holder = tuple[int | None, RoleTaken | None]
-"""One who may have led with a record, and the epoch that it led; null where no log tells that it did."""
+
+class Holder(Struct, frozen=True, kw_only=True):
+    """One who may have led with records after another had led without them."""
+
+    broker: int
+    had: bool
+    """Whether it is told to have had them."""
+    opening: RoleTaken | None = None
+    """Its word of the epoch that it led; null where no log tells that it did."""
 
 
 def held_on(
     evidence: PartitionEvidence, missing: Sequence[Produced], epoch: int, lost_by: RoleTaken
 ) -> tuple[int, Unsettled | None]:
     """How many answers, in the order of their offsets, have records that somebody may have held still; and who."""
-    place = bisect_left(missing, 1, key=lambda answer: _holder(evidence, answer, epoch, lost_by) is None)
-    held = (_holder(evidence, missing[n], epoch, lost_by) for n in ((0, place - 1) if place else ()))
-    holder = next((one for one in held if one is not None), None)
-    if holder is None:
+    lost = lost_by.epoch or 0, lost_by.broker
+    place = bisect_left(missing, 1, key=lambda one: holder(evidence, _record(one, epoch), lost, one.time) is None)
+    asked = (missing[n] for n in ((0, place - 1) if place else ()))
+    held = (holder(evidence, _record(one, epoch), lost, one.time) for one in asked)
+    first = next((one for one in held if one is not None), None)
+    if first is None:
         return 0, None
     what = them(evidence, epoch, missing[:place])
-    why = f"Broker {lost_by.broker} opened epoch {lost_by.epoch} without {what}, but broker {holder[0]} had {what}"
-    return place, _in_doubt(evidence, epoch, missing[:place], why, holder)
+    had = "had" if first.had else "may have had"
+    why = f"Broker {lost_by.broker} opened epoch {lost_by.epoch} without {what}, but broker {first.broker} {had} {what}"
+    return place, _in_doubt(evidence, epoch, missing[:place], why, first)
 
 
 def _in_doubt(
-    evidence: PartitionEvidence, epoch: int, answers: Sequence[Produced], why: str, holder: Holder
+    evidence: PartitionEvidence, epoch: int, answers: Sequence[Produced], why: str, held: Holder
 ) -> Unsettled:
-    broker, opening = holder
+    opening = held.opening
     led = "may have led since: no log here tells who led last"
     led = led if opening is None else f"led epoch {opening.epoch} and tells of no cut"
     shown = () if opening is None else ((opening, "the leader opens its epoch"),)
@@ -40,22 +52,41 @@ def _in_doubt(
         epoch,
         answers,
         f"{why}, {led}. Whether the leader's log now holds {them(evidence, epoch, answers)} is not known",
-        f"the log of who led last, or broker {broker}'s own log (server.log) whole",
+        f"the log of who led last, or broker {held.broker}'s own log (server.log) whole",
         *shown,
     )
 
 
-def _holder(evidence: PartitionEvidence, answer: Produced, epoch: int, lost_by: RoleTaken) -> Holder | None:
-    """One who had a record of the epoch, led after its loss with a longer log or may have, and tells of no cut."""
-    offset, lost_in = answer.offset or 0, lost_by.epoch or 0
+class WrittenRecord(Struct, frozen=True, kw_only=True):
+    """A record that a leader wrote: its epoch, its offset and its leader."""
+
+    epoch: int
+    offset: int
+    leader: int | None
+
+
+def _record(answer: Produced, epoch: int) -> WrittenRecord:
+    return WrittenRecord(epoch=epoch, offset=answer.offset or 0, leader=answer.witness)
+
+
+def holder(
+    evidence: PartitionEvidence, record: WrittenRecord, lost: tuple[int, int | None], since: int | None
+) -> Holder | None:
+    """One who led after another epoch without the record, with a longer log, and tells of no cut.
+
+    That epoch and its leader are given. A log that was longer may have held the record, unless something tells that it
+    had ended below in between. Of who led without it, and of a log that is here without it, that must be told.
+    """
     for replica in evidence.perhaps_led_since:
-        if epoch_held(replica, offset) == epoch:
-            return replica.broker, None
-    for newer in sorted(e for e in evidence.openings if e > lost_in):
-        opening = evidence.openings[newer]
-        longer = opening.broker is not None and (opening.offset or 0) > offset
-        if longer and _had(evidence, opening.broker, answer, epoch) and not _cut(evidence, opening, answer, epoch):
-            return opening.broker, opening
+        if epoch_held(replica, record.offset) == record.epoch:
+            return Holder(broker=replica.broker, had=True)
+    leaders, openings = evidence.chronicle.leaders, evidence.openings
+    for newer in sorted(e for e in leaders if e > lost[0]):
+        broker, opening = leaders[newer], openings.get(newer)
+        had, shown = _had(evidence, broker, record), broker == lost[1] or _lacks(evidence, broker, record)
+        longer = opening is None or opening.offset is None or opening.offset > record.offset
+        if longer and (had or not shown) and not _cut(evidence, (newer, broker), record, since):
+            return Holder(broker=broker, had=had, opening=opening)
     return None
 
 
@@ -71,7 +102,7 @@ def passed_over(evidence: PartitionEvidence, given: Sequence[Produced], epoch: i
     if opening is None:
         return None
     why = f"Broker {opening.broker} had written others there before"
-    return _in_doubt(evidence, epoch, answers, why, (opening.broker, opening))
+    return _in_doubt(evidence, epoch, answers, why, Holder(broker=opening.broker or 0, had=True, opening=opening))
 
 
 def _wrote_others(evidence: PartitionEvidence, answer: Produced, epoch: int) -> RoleTaken | None:
@@ -82,7 +113,8 @@ def _wrote_others(evidence: PartitionEvidence, answer: Produced, epoch: int) -> 
     if opening is None or opening.broker in (None, answer.witness):
         return None
     others = (opening.offset or 0) > offset and wrote_older(evidence, opening.broker, epoch, offset)
-    return opening if others and not any(end <= offset for end in _ends(evidence, opening, epoch - 1, None)) else None
+    led = opening.epoch or 0, opening.broker
+    return opening if others and not any(end <= offset for end in _ends(evidence, led, epoch - 1, None)) else None
 
 
 def wrote_older(evidence: PartitionEvidence, broker: int | None, epoch: int, offset: int) -> bool:
@@ -92,8 +124,16 @@ def wrote_older(evidence: PartitionEvidence, broker: int | None, epoch: int, off
     return older and not _fetched(evidence, broker, epoch, offset)
 
 
-def _had(evidence: PartitionEvidence, broker: int | None, answer: Produced, epoch: int) -> bool:
-    return broker == answer.witness or _fetched(evidence, broker, epoch, answer.offset or 0)
+def _had(evidence: PartitionEvidence, broker: int, record: WrittenRecord) -> bool:
+    return broker == record.leader or _fetched(evidence, broker, record.epoch, record.offset)
+
+
+def _lacks(evidence: PartitionEvidence, broker: int, record: WrittenRecord) -> bool:
+    """Whether a broker's log is here and has not the record."""
+    here = (replica for replica in evidence.current if not (replica.unopened or replica.cleaned))
+    own = [replica for replica in here if replica.broker == broker]
+    ended = any(replica.log_end_offset <= record.offset for replica in own)
+    return ended or any(epoch_held(replica, record.offset) not in (None, record.epoch) for replica in own)
 
 
 def _fetched(evidence: PartitionEvidence, broker: int | None, epoch: int, offset: int) -> bool:
@@ -101,20 +141,23 @@ def _fetched(evidence: PartitionEvidence, broker: int | None, epoch: int, offset
     return any((m.offset or 0) > offset for m in fetches)
 
 
-def _cut(evidence: PartitionEvidence, opening: RoleTaken, answer: Produced, epoch: int) -> bool:
-    """Whether a broker tells that its log ended at the record or below, between the answer and its own opening."""
-    since = answer.time if opening.broker == answer.witness else None
-    return any(end <= (answer.offset or 0) for end in _ends(evidence, opening, epoch, since))
+def _cut(evidence: PartitionEvidence, led: tuple[int, int], record: WrittenRecord, since: int | None) -> bool:
+    """Whether a broker tells that its log ended at the record or below, after it was written and before it led."""
+    own = since if led[1] == record.leader else None
+    return any(end <= record.offset for end in _ends(evidence, led, record.epoch, own))
 
 
-def _ends(evidence: PartitionEvidence, opening: RoleTaken, epoch: int, since: int | None) -> Iterator[int]:
-    """Where a broker's log ended before it opened: in later terms, by its fetches too, or since a moment of its own."""
+def _ends(
+    evidence: PartitionEvidence, led: tuple[int, int | None], epoch: int, since: int | None
+) -> Iterator[int]:
+    """Where a broker's log ended before it led: in later terms, by its fetches too, or since a moment of its own."""
+    newer, broker = led
     for m in evidence.moments:
-        if m.term is None or m.term >= (opening.epoch or 0):
+        if m.term is None or m.term >= newer:
             continue
-        if m.kind == "fetched" and m.broker == opening.broker and m.term > epoch and m.error == 0 and not m.doubtful:
+        if m.kind == "fetched" and m.broker == broker and m.term > epoch and m.error == 0 and not m.doubtful:
             yield m.offset or 0
-        if m.clock == f"broker {opening.broker}" and _later(m, epoch, since):
+        if m.clock == f"broker {broker}" and _later(m, epoch, since):
             end = held_up_to(m)
             yield from () if end is None else (end,)
 

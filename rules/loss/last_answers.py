@@ -129,7 +129,10 @@ class Answering:
 
 @asked_once
 def _answered(evidence: PartitionEvidence) -> dict[int, int]:
-    """Of each epoch of which all answers are here where the last batch ends that a producer was answered for."""
+    """Of each epoch of which all answers are here where the last batch ends that a producer was answered for.
+
+    Of an epoch whose leader's log of requests is not here no answer is told.
+    """
     last: dict[int, int] = {}
     for m in evidence.moments:
         if succeeded(m) and m.term is not None:
@@ -138,7 +141,10 @@ def _answered(evidence: PartitionEvidence) -> dict[int, int]:
     leaders = evidence.chronicle.leaders
     traced = (epoch for epoch in last if epoch in leaders and not evidence.request_log(leaders[epoch]).gaps)
     whole = (epoch for epoch in traced if not Answering(evidence, leaders[epoch], epoch).end_unseen)
-    return {epoch: evidence.batch_end(last[epoch], epoch) for epoch in whole}
+    telling = _last_requests(evidence)
+    silent = (epoch for epoch, leader in leaders.items() if leader not in telling)
+    ends = {epoch: 0 for epoch in silent if not evidence.request_log(leaders[epoch]).here}
+    return ends | {epoch: evidence.batch_end(last[epoch], epoch) for epoch in whole}
 
 
 def sent_again(evidence: PartitionEvidence, epoch: int) -> Extents:

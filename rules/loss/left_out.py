@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Iterator
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from rules.chronicle.extents import Extents
-from rules.evidence import PartitionEvidence, Replica
+from rules.evidence import PartitionEvidence
 from rules.evidence.asked_once import asked_once
 from rules.evidence.deleted import deleted
 from rules.facts.stretch import HIGHEST_OFFSET
 from rules.history.log_cuts import Cut
-from rules.history.moments import gives_role, own_log_end
+from rules.history.moments import gives_role, own_log_end, succeeded
 from rules.history.statements import RoleTaken
 from rules.loss.gone import Gone, fates
+from rules.loss.successors import Successors
 from rules.protocol.offsets import without
-from rules.protocol.steps import StepLimit
 from rules.replicas.epoch_ends import EpochReach
 from rules.replicas.kept_older import cut_since, older_run
 
@@ -53,6 +51,11 @@ class LeftOut(Struct, frozen=True, kw_only=True):
         return self.epoch if self.latest_epoch is None else self.latest_epoch
 
     @property
+    def epochs(self) -> tuple[int, int, bool, int]:
+        """Of which epochs the records may be, and which one left them out."""
+        return self.epoch, self.newest, self.older, self.next_epoch
+
+    @property
     def extent(self) -> Extents:
         """Its offsets."""
         return Extents.of([(self.start, self.end)])
@@ -66,13 +69,17 @@ def left_out(evidence: PartitionEvidence) -> tuple[LeftOut, ...]:
     """
     parted: list[LeftOut] = []
     by_epoch: dict[int, list[int]] = {}
-    begins, successors = deleted(evidence), _Successors(evidence)
+    begins, successors = deleted(evidence), Successors(evidence)
     opened = (*_by_reopenings(evidence), *_by_openings(evidence, successors))
-    unsure = [*_by_ends_of_some_epoch(evidence, successors)]
-    for stretch in (*opened, *unsure, *_by_cuts(evidence), *_inferred(evidence)):
+    unsure = _by_ends_of_some_epoch(evidence, successors)
+    every = [*opened, *unsure, *_by_cuts(evidence), *_inferred(evidence)]
+    # Whoever cut records knows more of them than who opened an epoch that nobody tells of.
+    every.sort(key=lambda stretch: stretch.older and stretch.known_end == 0)
+    mixed = any(stretch.latest_epoch is not None for stretch in every)
+    for stretch in every:
         places = by_epoch.setdefault(stretch.epoch, [])
         billed = [(parted[place].start, parted[place].end) for place in places]
-        if unsure:
+        if mixed:
             billed += [(b.start, b.end) for b in parted if b.epoch <= stretch.newest and stretch.epoch <= b.newest]
         if stretch.older:
             earlier = (b for b in parted if b.epoch < stretch.epoch and b.next_epoch <= stretch.next_epoch)
@@ -89,9 +96,9 @@ def left_out(evidence: PartitionEvidence) -> tuple[LeftOut, ...]:
 
 
 def _put(parted: list[LeftOut], places: list[int], stretch: LeftOut) -> None:
-    """One stretch more; what goes on where another one of the same two epochs ends is a part of that."""
+    """One stretch more; what goes on where another one of the same epochs ends is a part of that."""
     for place in places:
-        if (parted[place].next_epoch, parted[place].end) == (stretch.next_epoch, stretch.start):
+        if parted[place].end == stretch.start and parted[place].epochs == stretch.epochs:
             parted[place] = replace(parted[place], end=stretch.end, because=stretch.because)
             return
     places.append(len(parted))
@@ -118,13 +125,13 @@ def _by_reopenings(evidence: PartitionEvidence) -> Iterator[LeftOut]:
             )
 
 
-def _by_openings(evidence: PartitionEvidence, successors: _Successors) -> Iterator[LeftOut]:
+def _by_openings(evidence: PartitionEvidence, successors: Successors) -> Iterator[LeftOut]:
     """Of each epoch the records that later leaders had not; an epoch may have written none."""
     for epoch, reach in sorted(evidence.epoch_ends.items()):
         yield from _by_successors(evidence, successors, epoch, reach)
 
 
-def _by_ends_of_some_epoch(evidence: PartitionEvidence, successors: _Successors) -> Iterator[LeftOut]:
+def _by_ends_of_some_epoch(evidence: PartitionEvidence, successors: Successors) -> Iterator[LeftOut]:
     """The same of epochs of which it is not known which they were: what is gone in any case, as of the newest one."""
     for oldest, reach in evidence.ends_of_some_epoch:
         newest = max(epoch for epoch in evidence.openings if epoch <= (reach.last_epoch or oldest))
@@ -134,76 +141,42 @@ def _by_ends_of_some_epoch(evidence: PartitionEvidence, successors: _Successors)
 
 
 def _by_successors(
-    evidence: PartitionEvidence, successors: _Successors, epoch: int, reach: EpochReach
+    evidence: PartitionEvidence, successors: Successors, epoch: int, reach: EpochReach
 ) -> Iterator[LeftOut]:
     """What was written up to an end in an epoch, in parts by the later leaders that had it not."""
     opening = evidence.openings.get(epoch)
-    begun = (opening.offset if opening is not None else None) or 0
+    opened = None if opening is None else opening.offset
+    begun, own = opened or 0, _first_own(evidence, epoch) if opened is None else opened
     leader = evidence.chronicle.leaders.get(epoch) if opening is None or opening.broker is None else opening.broker
     due = reach.offset
     for following, successor in successors.of(epoch, begun):
         if due <= begun:
             break
         start = max(begun, _goes_on(evidence, epoch, (begun, due), successor))
-        if start < due:
-            yield LeftOut(
-                epoch=epoch,
-                leader=leader,
-                next_epoch=following,
-                next_leader=successor.broker,
-                start=start,
-                end=due,
-                because=reach.because if due == reach.offset else "an earlier leader left out the rest",
-                anew=successor is not evidence.openings[following],
-            )
-            due = start
+        for low, high, older in ((max(start, own), due, False), (start, min(own, due), True)):
+            if low < high:
+                yield LeftOut(
+                    epoch=epoch,
+                    leader=leader,
+                    next_epoch=following,
+                    next_leader=successor.broker,
+                    start=low,
+                    end=high,
+                    because=reach.because if high == reach.offset else "an earlier leader left out the rest",
+                    older=older,
+                    anew=successor is not evidence.openings[following],
+                )
+        due = min(due, start)
 
 
-class _Successors:
-    """The epochs after another one that can have left out its records: those that opened lower than all before them."""
-
-    def __init__(self, evidence: PartitionEvidence) -> None:
-        """The openings in order, for each the next lower one, and how far every log holds older records."""
-        again = evidence.reopenings
-        first = sorted(evidence.openings.items())
-        self._openings = [(epoch, one) for epoch, opening in first for one in (opening, *again.get(epoch, ()))]
-        offsets = [opening.offset for _, opening in self._openings]
-        self._lower = _next_lower([HIGHEST_OFFSET if offset is None else offset for offset in offsets])
-        self._held = [_reaches(replica) for replica in evidence.current if not replica.cleaned]
-
-    def of(self, epoch: int, begun: int) -> Iterator[tuple[int, RoleTaken]]:
-        """The openings, in order; all of them where some log holds older records at offsets that were the epoch's."""
-        place = bisect_right(self._openings, epoch, key=lambda opened: opened[0])
-        older = any(_up_to(epoch, *reaches) > begun for reaches in self._held)
-        bound = StepLimit(len(self._openings), "going through the openings after an epoch")
-        while place < len(self._openings):
-            bound.step()
-            yield self._openings[place]
-            place = place + 1 if older else self._lower[place]
-
-
-def _next_lower(offsets: Sequence[int]) -> list[int]:
-    """For each place the next one with a lower offset, or the end."""
-    found = [len(offsets)] * len(offsets)
-    waiting: list[int] = []
-    bound = StepLimit(len(offsets), "looking for lower openings")
-    for place, offset in enumerate(offsets):
-        while waiting and offsets[waiting[-1]] > offset:
-            bound.step()
-            found[waiting.pop()] = place
-        waiting.append(place)
-    return found
-
-
-def _reaches(replica: Replica) -> tuple[list[int], list[int]]:
-    """The epochs of a log in order, and how far the records up to each of them reach."""
-    epochs = sorted(epoch for epoch in replica.runs_by_epoch if epoch >= 0)
-    return epochs, [*accumulate((max(r.end_offset for r in replica.runs_by_epoch[e]) for e in epochs), max)]
-
-
-def _up_to(epoch: int, epochs: Sequence[int], ends: Sequence[int]) -> int:
-    place = bisect_left(epochs, epoch)
-    return ends[place - 1] if place else 0
+def _first_own(evidence: PartitionEvidence, epoch: int) -> int:
+    """From where on records are its own for all that is known, where nothing tells where an epoch opened."""
+    if epoch <= 0:
+        return 0
+    sure = (m for m in evidence.moments if succeeded(m) and m.term == epoch and m.latest_term in (None, epoch))
+    answered = [m.offset for m in sure if m.offset is not None]
+    held = (run.start_offset for replica in evidence.own_logs for run in replica.runs_by_epoch.get(epoch, ()))
+    return min([*answered, *held], default=HIGHEST_OFFSET)
 
 
 def _goes_on(evidence: PartitionEvidence, epoch: int, written: tuple[int, int], successor: RoleTaken) -> int:
@@ -224,7 +197,7 @@ def _by_cuts(evidence: PartitionEvidence) -> Iterator[LeftOut]:
     leaders = evidence.chronicle.leaders
     for cut in evidence.chronicle.cuts:
         term, end = cut.former_epoch, cut.log_end_offset
-        if term is None or term < 0 or cut.epoch is None or end is None:
+        if term is None or term < 0 or cut.epoch is None or end is None or _lacks_a_role(evidence, cut, term):
             continue
         for wrote, start in (*_written_in(evidence, cut, term), (None, cut.offset)):
             epoch, low = term if wrote is None else wrote, max(start, cut.of_this_life)
@@ -239,8 +212,21 @@ def _by_cuts(evidence: PartitionEvidence) -> Iterator[LeftOut]:
                     because=f"broker {cut.broker} cut its log there",
                     older=wrote is None,
                     known_end=cut.high_watermark or 0,
+                    latest_epoch=None if wrote is None else _untold_after(evidence, wrote, term),
                 )
                 end = low
+
+
+def _lacks_a_role(evidence: PartitionEvidence, cut: Cut, former: int) -> bool:
+    """Whether a broker's log lacks a role between the last one that it tells before a cut and that in which it cut."""
+    return any(former < epoch < (cut.epoch or 0) for epoch in evidence.lacked_roles.get(cut.broker, ()))
+
+
+def _untold_after(evidence: PartitionEvidence, epoch: int, latest: int) -> int | None:
+    """The newest epoch that nobody tells of between one and the next that is told: records may be of it as well."""
+    following = min((other for other in evidence.openings if other > epoch), default=epoch + 1)
+    between = range(min(following - 1, latest), epoch, -1)
+    return next((other for other in between if other not in evidence.chronicle.led_by_nobody), None)
 
 
 def _written_in(evidence: PartitionEvidence, cut: Cut, latest: int) -> Iterator[tuple[int, int]]:

@@ -31,6 +31,7 @@ from rules.replicas.belied import EpochsOf, belied
 from rules.replicas.commits_of_groups import GroupHome, in_order
 from rules.replicas.compacting import is_compacted
 from rules.replicas.foreign import found_foreign
+from rules.replicas.led_last import elections_told
 from rules.replicas.lives import of_incarnation, with_lives
 from rules.replicas.placing import Placing
 from rules.replicas.remote import of_the_topic
@@ -102,6 +103,7 @@ def assemble(
         brokers_in_dump=surroundings.brokers_in_dump,
         unread_copies=surroundings.unread_copies.of(first.topic, first.partition),
         chronicle=chronicle,
+        elections_told=elections_told(chronicle),
         placing=Placing(
             homes=tuple(_in_place((home for fact in ordered for home in fact.group_homes), replicas)),
             assignments=tuple(assignment for fact in ordered for assignment in fact.assignments),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from rules.history.moments import Committed, Moment
+from rules.history.moments import Committed, Moment, agreed
 from rules.history.statements import RoleTaken
 from rules.replicas.replica import Replica
 
@@ -95,7 +95,10 @@ def _boundary(moment: Moment) -> int | None:
     if moment.kind in ("fetched", "produced"):
         # One that may be of a later epoch ends no batch of this one.
         sure = moment.error == 0 and not moment.doubtful and moment.latest_term in (None, moment.term)
-        return moment.offset if sure else None
+        # A follower whose log differs asks from an end that the leader's never had.
+        return moment.offset if sure and (moment.kind == "produced" or agreed(moment)) else None
+    if moment.kind == "follower-starts" and not moment.fresh and moment.latest_term not in (None, moment.term):
+        return None  # a role is missing before it in which the log may have grown
     if moment.kind in ("follower-starts", "log-loaded", "producer-state-saved"):
         return moment.end_offset if moment.offset is None else moment.offset
     return None

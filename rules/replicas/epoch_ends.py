@@ -51,11 +51,21 @@ def epoch_ends(
     for epoch, last in answered.items():
         end = _answered_end(last, batch_end(last, epoch))
         ends[epoch] = max(ends.get(epoch, end), end)
-    for epoch, offset, because in _gone_on(chronicle, openings):
-        ends[epoch] = max(ends.get(epoch, (0, "")), (offset, because))
-    for epoch, offset in sorted(perhaps):
-        if epoch in ends and offset == ends[epoch][0] and _beyond_all(replicas, offset):
-            ends[epoch] = _answered_end(offset, batch_end(offset, epoch))
+    for epoch, latest, end in _gone_on(chronicle, openings):
+        if latest > epoch:
+            of_some.append((epoch, EpochReach(offset=end[0], because=end[1], witnessed=True, last_epoch=latest)))
+        else:
+            ends[epoch] = max(ends.get(epoch, (0, "")), end)
+    reached = {epoch: furthest for epoch, (furthest, _) in ends.items()}
+    for epoch, offset, latest in sorted(perhaps):
+        if offset == reached.get(epoch) and _beyond_all(replicas, offset):
+            end = _answered_end(offset, batch_end(offset, epoch))
+            reached[epoch] = end[0]
+            if _parted(epoch, latest, openings, chronicle.leaders):
+                reach = EpochReach(offset=end[0], because=end[1], witnessed=True, last_epoch=latest)
+                of_some.append((epoch, reach))
+            else:
+                ends[epoch] = end
     found = {epoch: EpochReach(offset=end, because=because, witnessed=True) for epoch, (end, because) in ends.items()}
     for epoch, copy in _copied(replicas, openings):
         if epoch not in found or found[epoch].offset < copy.offset:
@@ -65,11 +75,11 @@ def epoch_ends(
 
 def _statements(
     moments: Sequence[Moment], openings: Mapping[int, RoleTaken], led: Mapping[int, int], replicas: Sequence[Replica]
-) -> tuple[dict[int, tuple[int, str]], dict[int, int], list[tuple[int, int]], list[tuple[int, EpochReach]]]:
+) -> tuple[dict[int, tuple[int, str]], dict[int, int], list[tuple[int, int, int]], list[tuple[int, EpochReach]]]:
     """By epoch the furthest end and the last answer, and the answers and ends that are of it or of a later one."""
     ends: dict[int, tuple[int, str]] = {}
     answered: dict[int, int] = {}
-    perhaps: list[tuple[int, int]] = []
+    perhaps: list[tuple[int, int, int]] = []
     of_some: list[tuple[int, EpochReach]] = []
     for moment in moments:
         epoch = -1 if moment.term is None else moment.term
@@ -77,23 +87,31 @@ def _statements(
         leader = led.get(epoch) if opening is None else opening.broker
         if leader is None or epoch < 0:
             continue
+        latest = epoch if moment.latest_term is None else moment.latest_term
         if _perhaps_later(moment, epoch):
-            perhaps += [(epoch, moment.offset)] if _answers(moment, leader) and moment.offset is not None else []
+            if _answers(moment, leader) and moment.offset is not None:
+                perhaps.append((epoch, moment.offset, latest))
             continue
         end = _told_end(moment, leader)
         if end is not None and later_ones_reach(replicas, moment, epoch, end[0]):
             continue
         if end is not None and _is_on_disk(replicas, moment, epoch, end[0]) and _is_last_word(moments, moment):
             continue
-        latest = epoch if moment.latest_term is None else moment.latest_term
-        # What every epoch left out of which it may be is gone in any case; the last one left nothing out.
-        if end is not None and any(epoch < opened <= latest for opened in openings) and latest < max(openings):
+        if end is not None and _parted(epoch, latest, openings, led):
             of_some.append((epoch, EpochReach(offset=end[0], because=end[1], witnessed=True, last_epoch=latest)))
         elif end is not None:
             ends[epoch] = max(ends.get(epoch, end), end)
         elif _answers(moment, leader) and moment.offset is not None:
             answered[epoch] = max(answered.get(epoch, 0), moment.offset)
     return ends, answered, perhaps, of_some
+
+
+def _parted(epoch: int, latest: int, openings: Mapping[int, RoleTaken], led: Mapping[int, int]) -> bool:
+    """Whether epochs lie between the oldest and the newest that a word may be of, and others opened after those.
+
+    What every epoch left out of which it may be is gone in any case; the last one left nothing out.
+    """
+    return any(epoch < other <= latest for other in (*openings, *led)) and latest < max(openings, default=-1)
 
 
 def _answers(moment: Moment, leader: int) -> bool:
@@ -116,15 +134,22 @@ def _told_end(moment: Moment, leader: int) -> tuple[int, str] | None:
     return None
 
 
-def _gone_on(chronicle: Chronicle, openings: Mapping[int, RoleTaken]) -> Iterator[tuple[int, int, str]]:
-    """How far epochs had been written, by what the next leader's log held, if it had led or followed in them."""
+def _gone_on(
+    chronicle: Chronicle, openings: Mapping[int, RoleTaken]
+) -> Iterator[tuple[int, int, tuple[int, str]]]:
+    """How far epochs had been written, by what the next leader's log held, if it had led or followed in them.
+
+    Epochs between the two of which nobody tells may have gone on where it ended: the newest of them is told too.
+    """
     for epoch, following in pairwise(sorted(openings)):
         begun, opening = openings[epoch], openings[following]
         if begun.offset is None or opening.offset is None or opening.broker is None or opening.doubtful:
             continue
         had = opening.broker == begun.broker or chronicle.fetched_up_to(opening.broker, epoch) > begun.offset
         if had and opening.offset > begun.offset:
-            yield epoch, opening.offset, f"broker {opening.broker} had its records up to there when it led next"
+            between = (e for e in range(following - 1, epoch, -1) if e not in chronicle.led_by_nobody)
+            because = f"broker {opening.broker} had its records up to there when it led next"
+            yield epoch, next(between, epoch), (opening.offset, because)
 
 
 def _copied(replicas: Sequence[Replica], openings: Mapping[int, RoleTaken]) -> Iterator[tuple[int, EpochReach]]:

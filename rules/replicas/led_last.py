@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
 
 from rules.chronicle.chronicle import Chronicle
 from rules.history.clocks import NO_CLOCKS, Clocks, estimated
+from rules.history.moments import Committed, gives_role
 from rules.replicas.disagreement import Difference
 from rules.replicas.replica import Replica, same_topic
 from rules.settings import STOPPED, Setting, Settings
+
+_ANSWERS: Final = ("fetched", "consumed", "produced")
+
+
+def elections_told(chronicle: Chronicle) -> bool:
+    """Whether controllers tell who was elected, up to the newest epoch in which anybody is told to lead."""
+    newest, _ = chronicle.last_leader
+    return any(m.witness is None and m.kind == "leadership" and (m.epoch or 0) >= newest for m in chronicle.moments)
 
 
 def perhaps_led_since(
@@ -18,24 +28,36 @@ def perhaps_led_since(
     settings: Settings,
     clocks_of_all: Callable[[], Clocks],
 ) -> Iterator[Replica]:
-    """The replicas whose brokers may have led a newer epoch than the last told leader, with other records than it has.
+    """The replicas that may have been elected after the last told leader, with other records than it has.
 
-    Either a broker stopped in order, as its disk shows, and its log does not reach so far. Or the leader stopped in
-    order while this broker went on, and nobody tells who led then, or that nobody did. A metadata log tells of all.
+    Only controllers tell of every election. Where they do not, a broker's own log tells of all its roles if it reaches
+    its orderly stop. It may have led still if the leader stopped in order before, and nobody tells who led then.
     """
     epoch, leader = chronicle.last_leader
     led = next((replica for replica in replicas if replica.broker == leader), None)
     if led is None or epoch < max(replica.last_known_epoch for replica in replicas):
         return
     others = [*_others(led, replicas, differences)]
-    if not others or any(m.witness is None and m.kind == "leadership" for m in chronicle.moments):
-        return
     succeeded = any(m.epoch is not None and m.epoch > epoch for m in chronicle.moments)
-    ended = None if succeeded else stop_told(settings.states(leader))
+    ended = None if succeeded or not others else stop_told(settings.states(leader))
     clocks = NO_CLOCKS if ended is None else clocks_of_all()
     for other in others:
-        if stop_untold(other, settings) or _went_on(settings.states(other.broker), ended, f"broker {leader}", clocks):
+        own = settings.states(other.broker)
+        if stop_told(own) is None or _went_on(own, ended, f"broker {leader}", clocks):
             yield other
+
+
+def surely_before(
+    proofs: Iterable[Committed], since: Sequence[Replica], chronicle: Chronicle
+) -> Iterator[Committed]:
+    """The proofs but for those that a broker which may have led since may have learnt then, by its answers."""
+    brokers = {replica.broker for replica in since}
+    roles = {broker: [m.epoch or 0 for m in chronicle.told_by(broker) if gives_role(m)] for broker in brokers}
+    last = {broker: max(epochs, default=-1) for broker, epochs in roles.items()}
+    for proof in proofs:
+        by, kind = proof.moment.witness, proof.moment.kind
+        if by not in last or kind not in _ANSWERS or proof.term < last[by]:
+            yield proof
 
 
 def leads_by_word(

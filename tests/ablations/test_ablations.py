@@ -102,6 +102,37 @@ def test_an_answer_before_the_first_role_that_is_told_is_of_no_reign_that_came_l
     assert [*broken(bench, report)] == []
 
 
+OPENED = [
+    (60, 3, "without the controllers' record nobody tells who was elected last"),
+    (70, 4, "who led last may have the records, and its log is not here"),
+    (77, 5, "of an election that nobody took up only controllers tell"),
+    (30, 2, "the bill asks who may hold the records still, as ACK001 does"),
+    (234, 6, "who was elected last may have come with them, and took no role"),
+    (58, 3, "nobody tells of an epoch between, whose leader may have begun before the answer"),
+    (72, 2, "what lies between two answers of unsure epochs may have been of either"),
+    (79, 7, "an answer to all replicas of an unsure epoch does not show that its leader led still"),
+    (113, 9, "a cut beside a hole does not tell of which epoch the records were"),
+    (121, 6, "an answer that may be of five epochs is not billed as of the first"),
+    (148, 3, "without the log of requests of its leader nobody tells whether a record was sent again"),
+    (179, 6, "records that may be older are not billed as of the epoch beside them"),
+    (261, 2, "who started again beside a hole may have followed before"),
+    (261, 5, "a follower whose log differs asks from where the leader's never ended"),
+    (261, 6, "epochs of which nobody tells lie between the two that are told"),
+    (261, 8, "nothing tells where the epoch opened"),
+    (277, 5, "nothing tells where the epoch opened, and an older one had the records"),
+]  # fmt: skip
+"""Walks, ablations of them, and what they leave open: it was certain, or billed as of another epoch."""
+
+
+@pytest.mark.parametrize("opened", fast_if(OPENED[:4].__contains__, OPENED))
+def test_what_is_left_out_of_a_walk_opens_its_bill(opened: tuple[int, int, str], tmp_path: Path) -> None:
+    seed, number, opens = opened
+    bench = Bench(walked(seed, tmp_path / "walks"), tmp_path / "room", {}, tmp_path / "walks")
+    report = bench.judged(draw(bench.files, random.Random(seed * 1000 + number)))
+    assert report is not None
+    assert [*broken(bench, report), *freed(bench, report)] == [], opens
+
+
 SERVER = "broker-1/logs/server.log"
 OF_BROKER_3 = {f"broker-{node}": (0.040, 0.531) for node in (1, 2, 3)}
 LEFT_OUT = [

@@ -1,0 +1,79 @@
+"""What ACK001 says of acknowledged records that are gone: their epochs, their offsets, what is there in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Final
+
+from rules.evidence import PartitionEvidence, epoch_held
+from rules.finding import offsets_told
+from rules.history.statements import Produced, RoleTaken
+from rules.loss.after_succession import Lateness
+from rules.loss.later import latest_epoch
+from rules.words import counted, numbered
+
+NAMED: Final = 2
+"""Acknowledged offsets that are named one by one."""
+WHERE_LATE: Final[Mapping[Lateness, str]] = {
+    "": "",
+    "perhaps": ". It is not known whether another broker led already when broker {leader} answered. If one did, the"
+    " producer no longer waited and was promised nothing",
+    "untimed": ". Nothing here tells when another broker took its place. If one led already when broker {leader}"
+    " answered, perhaps the producer sent these records again",
+    "likely": ". By the clocks another broker led already when broker {leader} answered. Perhaps the producer sent"
+    " these records again",
+}
+
+
+def epochs_of(answers: Sequence[Produced], epoch: int) -> str:
+    """The epoch in which they were given, or those of which it is one."""
+    latest = max(latest_epoch(m, epoch) for m in answers)
+    if latest == epoch:
+        return f"epoch {epoch}"
+    if any(m.latest_term in (None, epoch) for m in answers):
+        later = f"epoch {latest}" if latest == epoch + 1 else f"later ones up to {latest}"
+        return f"epoch {epoch}, some perhaps of {later}"
+    return f"epoch {epoch} or {latest}" if latest == epoch + 1 else f"an epoch from {epoch} to {latest}"
+
+
+def offsets_seen(answers: Sequence[Produced]) -> str:
+    """The offsets whose answers are seen, where some between them may not have been answered."""
+    sure = sorted({_offset(m) for m in answers})
+    return numbered("offset", sure) if len(sure) <= NAMED else counted(len(sure), "record")
+
+
+def others_between(answers: Sequence[Produced], first: int, end: int) -> str:
+    """Of which no answer is seen: by their offsets where they are one stretch."""
+    seen = [first - 1, *sorted({_offset(m) for m in answers if _offset(m) >= first}), end]
+    gaps = [(before + 1, after) for before, after in pairwise(seen) if after - before > 1]
+    which = offsets_told(*gaps[0]) if len(gaps) == 1 else f"the others of {offsets_told(first, end)}"
+    return f", and perhaps {which}"
+
+
+def rest_of_batch(answers: Sequence[Produced]) -> str:
+    """Behind the last record that is told: an answer names the first one of its batch."""
+    last = max(map(_offset, answers))
+    whose = "its batch" if {last} == {*map(_offset, answers)} else f"the batch that begins at {last}"
+    return f" and the rest of {whose},"
+
+
+def earlier_ones(lowest: int, first: int) -> str:
+    """What may have been acknowledged before the first that is told."""
+    return f". Perhaps it acknowledged {offsets_told(lowest, first)} too" if lowest < first else ""
+
+
+def instead_of(evidence: PartitionEvidence, following: RoleTaken, first: int, them: str) -> str:
+    """What is there in their place; where the opening does not show that they are gone, whose records are."""
+    if (following.offset or 0) > first:
+        leading = evidence.leader_at_the_end
+        held = None if leading is None else epoch_held(leading, first)
+        return f"a record of epoch {held} is at offset {first} now"
+    who = "its leader" if following.broker is None else f"broker {following.broker}"
+    last = f" (last offset {(following.offset or 0) - 1})" if 0 < (following.offset or 0) < first else ""
+    ended = f"with log end offset {following.offset}{last}, and so without {them}"
+    return f"{who} then became leader in epoch {following.epoch} {ended}"
+
+
+def _offset(answer: Produced) -> int:
+    return answer.offset or 0
