@@ -866,10 +866,20 @@ FROZEN = """
 """
 
 
-@pytest.mark.parametrize(("asked", "kept"), [(2, 0), (25, 1)])
-def test_a_leader_that_stood_still_between_two_equal_answers_kept_nobody(asked: int, kept: int) -> None:
-    """Equal answers are told by the first and the last of them: too few of them hide a silence."""
-    drawn = read_sketch(FROZEN).evidence
+@pytest.mark.parametrize(
+    ("asked", "steady", "kept"),
+    [(2, [(0, 100_000)], 0), (25, [(0, 100_000)], 1), (25, [(0, 56_000), (60_500, 100_000)], 1),
+     (99, [(0, 50_500), (61_500, 100_000)], 0)],
+)  # fmt: skip
+def test_a_leader_that_stood_still_between_two_equal_answers_kept_nobody(
+    asked: int, steady: list[tuple[int, int]], kept: int
+) -> None:
+    """Equal answers are told by the first and the last of them: too few of them hide a silence.
+
+    Many may be of a busy moment: a fetch of several partitions is answered as soon as one has something new. So does a
+    silence of all that the leader wrote.
+    """
+    drawn = replace(read_sketch(FROZEN).evidence, steady={"broker 1": steady})
     moments = tuple(
         replace(m, count=asked, last_time=m.time + 12_000) if m.kind == "fetched" and m.broker == 3 and m.time else m
         for m in drawn.moments
