@@ -36,9 +36,8 @@ def kept(history: str) -> list[int]:
         ),
         # Deleted twice; who led the life before follows in the last one, of which it tells no role.
         (
-            "t5 deletes 1\nt5 deletes 2\nt6 begins 1\nt6 begins 2\nt7 leads 1 epoch 0 at 0 hw 0\n"
-            "t8 deletes 1\nt8 deletes 2\nt9 begins 1\nt9 begins 2\nt10 leads 2 epoch 0 at 0 hw 0",
-            [8, 8, 9, 9, 10],
+            "t5 deletes 1\nt7 leads 1 epoch 0 at 0 hw 0\nt8 deletes 1\nt8 deletes 2\nt9 begins 1\nt9 leads 2 epoch 0 at 0 hw 0",
+            [8, 8, 9, 9],
         ),
         # Started again in its epoch; on an empty disk; moved away and back.
         ("t7 leads 1 epoch 0 at 4 hw 4", [1, 1, 2, 3, 7]),
