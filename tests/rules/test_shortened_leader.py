@@ -87,6 +87,9 @@ t41 leads 2 epoch 1 at 4 hw 4
     [
         # Every new follower decides for its high watermark of 0, and says that nothing was cut.
         ("t2 cuts 2 to 0 by hw\nt2 keeps 2 at 0", "", [((2,), 4, 10, None)]),
+        # It died before it took a role, and loads once more: what it had lost, and what it lost since.
+        ("", "t30 loads 2 at 4", [((2,), 4, 10, None)]),
+        ("", "t30 loads 2 at 7", [((2,), 7, 10, None), ((2,), 4, 7, None)]),
         ("t2 cuts 2 to 0 by hw", "", []),
         ("t2 cuts 2 to 0 by hw\nt2 truncates 2 to 0", "", []),
         ("", "t30 cuts 2 to 4 by hw\nt30 truncates 2 to 4", []),
