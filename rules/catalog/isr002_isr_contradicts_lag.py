@@ -79,7 +79,8 @@ def isr_contradicts_lag(evidence: PartitionEvidence) -> Iterator[Violation | Und
             reason = f"nobody tells how long a follower of broker {course.lead.leader} may lag"
             yield Undecided(reason=reason, missing="replica.lag.time.max.ms, or the broker's release", blocking=False)
             continue
-        for row, lag in kept_behind(evidence.moments, course, limit, evidence.thresholds.of("ISR002", SLACK)):
+        slack, steady = evidence.thresholds.of("ISR002", SLACK), evidence.steady.get(course.lead.clock, ())
+        for row, lag in kept_behind(evidence.moments, course, limit, slack, steady):
             yield _violation(course, lag.broker, "was kept in the ISR", *_why_kept(course, lag, limit, row))
         own = (shrinking.get((course.lead.clock, epoch), ()) for epoch in course.lead.epochs)
         for dropped in dropped_caught_up(course, chain.from_iterable(own)):

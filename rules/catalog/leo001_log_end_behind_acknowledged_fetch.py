@@ -8,8 +8,8 @@ from typing import Final
 from parsers.tables import BatchHeader, BrokerEvent, Fetch
 from rules.chronicle.silence import would_tell
 from rules.evidence import PartitionEvidence
-from rules.evidence.shortened import perhaps_shortened, shortened_on_disk
-from rules.evidence.shorter import Shorter, shorter_when_loaded
+from rules.evidence.shortened import perhaps_shortened, shortened_on_disk, shortened_when_loaded
+from rules.evidence.shorter import Shorter
 from rules.finding import Exhibit, Severity, Undecided, Violation, with_last_offsets
 from rules.rule import rule
 
@@ -64,7 +64,7 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
     t3 loads 2 at 2
     t4 leads 2 epoch 1 at 2 hw 2
     """
-    for found in (*shorter_when_loaded(evidence), *shortened_on_disk(evidence)):
+    for found in (*shortened_when_loaded(evidence), *shortened_on_disk(evidence)):
         if found.gone.sure:
             yield _violation(found)
         if found.gone.possible - found.gone.sure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -9,8 +10,9 @@ from msgspec import Struct
 
 from rules.history.moments import Moment
 from rules.history.statements import Fetched, PartitionState
+from rules.history.steady import Times, joined, pauses
 from rules.replay.course import Course
-from rules.replay.lag import Lag, lags
+from rules.replay.lag import SILENT_MS, Lag, lags
 from rules.replay.leading.leader_walk import LeaderRow
 from rules.thresholds import WEEK_MS, Threshold
 
@@ -34,17 +36,30 @@ class TakenOut(Struct, frozen=True, kw_only=True):
 
 
 def kept_behind(
-    moments: Sequence[Moment], course: Course, limit: int, slack: int
+    moments: Sequence[Moment], course: Course, limit: int, slack: int, steady: Sequence[Times]
 ) -> Iterator[tuple[LeaderRow, Lag]]:
-    """Members that lagged for too long while nobody asked to take them out, each where it is seen first."""
+    """Members that lagged for too long while nobody asked to take them out, each where it is seen first.
+
+    `steady` is when the leader's lines follow closely, whatever partition they are of: in between it may have stood
+    still, however many equal answers are told from before to after.
+    """
     brokers: set[int] = set()
+    woke = [again for _, again in pauses(joined(steady, SILENT_MS))]
     for row, followers in lags(course):
         for lag in followers:
-            late = lag.milliseconds > limit + limit // 2 + slack and lag.awake_ms > limit // 2 + slack
+            awake = min(lag.awake_ms, _since_last(woke, row))
+            late = lag.milliseconds > limit + limit // 2 + slack and awake > limit // 2 + slack
             if late and lag.broker not in brokers and _surely_member(row, lag) and _changes_told(moments, course, row):
                 brokers.add(lag.broker)
                 if not _proposed(moments, course, lag, row):
                     yield row, lag
+
+
+def _since_last(times: Sequence[int], row: LeaderRow) -> int:
+    """How long before an answer the last of some times was; without one, since ever."""
+    at = (row.moment.last_time if row.last else row.moment.time) or 0
+    place = bisect_right(times, at)
+    return at - (times[place - 1] if place else 0)
 
 
 def _surely_member(row: LeaderRow, lag: Lag) -> bool:

@@ -1,12 +1,30 @@
-"""Which logs of a partition hold less on disk than when their brokers stopped: asked by whoever tells or bills it."""
+"""Which logs of a partition hold less than they had when they were loaded, or on disk since their brokers stopped."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from rules.chronicle.extents import Possible
 from rules.evidence import METADATA_TOPIC, PartitionEvidence, Replica
 from rules.evidence.asked_once import asked_once
-from rules.evidence.shorter import Shorter, shorter_on_disk
+from rules.evidence.shorter import Shorter, shorter_on_disk, shorter_when_loaded
 from rules.replay.closing import closings
 from rules.settings import STOPPED
+
+
+def shortened_when_loaded(evidence: PartitionEvidence) -> Iterator[Shorter]:
+    """What was gone when a log was loaded, each record once.
+
+    A process that dies before it takes a role leaves its log to be loaded once more, as short as it was.
+    """
+    ended: dict[int, int] = {}
+    for found in shorter_when_loaded(evidence):
+        known = ended.get(id(found.proof), found.had)
+        if found.ends < known:
+            ended[id(found.proof)] = found.ends
+            yield replace(found, gone=found.gone - Possible.known((known, found.had)))
 
 
 @asked_once

@@ -238,12 +238,14 @@ def _before_by_clocks(chronicle: Chronicle, clocks: Clocks, fetch: Fetched, load
 def _kept_by_untold_cuts(evidence: PartitionEvidence, load: LogEvent, had: int) -> int:
     """How much is left of what it had by cuts in roles, before the loading, of which its log may have no word.
 
-    Where an epoch opened made it cut no further, and one that nobody led made it cut nothing.
+    Where an epoch opened it cut no further, and nothing if nobody led it. One that nobody names may have opened lower.
     """
     if load.latest_term is None or load.term is None:
         return had
     moments = evidence.chronicle.moments
     named = {m.epoch for m in moments if m.epoch is not None and load.term < m.epoch <= load.latest_term}
+    if max(named, default=0) - load.term > len(named):
+        return 0
     led = named - evidence.chronicle.led_by_nobody
     unled = had if load.latest_term in named else 0
     return min((_opened_with(evidence, epoch, had) for epoch in led), default=unled)

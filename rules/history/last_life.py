@@ -85,8 +85,9 @@ def of_the_last_life(moments: Sequence[Moment]) -> list[Moment]:
     """The statements since the topic was created last; all of them where no clock shows that it was created again.
 
     A clock that has seen fewer lives than another began late, or its broker held the partition in some of them only:
-    its times are taken as those of the one that has seen the last life begin. Where a clock was set back, and it is
-    open what was written since, an epoch that falls shows no new life.
+    its times are taken as those of the one that has seen the last life begin. What a broker told before it made its log
+    again, behind a deletion, may be of an earlier life. Where a clock was set back, and it is open what was written
+    since, an epoch that falls shows no new life.
     """
     if any(moment.set_back is None for moment in moments):
         return list(moments)
@@ -96,11 +97,28 @@ def of_the_last_life(moments: Sequence[Moment]) -> list[Moment]:
     most = max(map(len, begun.values()), default=0)
     since = {clock: times[-1] for clock, times in begun.items() if len(times) == most}
     everywhere = max(since.values(), default=0)
+    made = _made_again(ordered(m for m in moments if m.kind in ("log-deleted", "log-created")))
+    since = {clock: max(time, made.get(clock, 0)) for clock, time in since.items()}
     return [
         moment
         for moment in moments
         if moment.kind == "described" or moment.time is None or moment.time >= since.get(moment.clock, everywhere)
     ]
+
+
+def _made_again(moments: Iterable[Moment]) -> dict[str, int]:
+    """When each clock told last of a log's deletion behind which its broker made the log again.
+
+    Releases up to 2.4 tell no role of a broker that follows: then no epoch shows what began there.
+    """
+    gone: dict[str, int] = {}
+    made: dict[str, int] = {}
+    for moment in moments:
+        if moment.kind == "log-deleted":
+            gone[moment.clock] = moment.time or 0
+        elif moment.clock in gone:
+            made[moment.clock] = gone[moment.clock]
+    return made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

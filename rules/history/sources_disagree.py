@@ -207,13 +207,14 @@ def _shorter_than_loaded(own: Sequence[Moment]) -> bool:
 def _loaded_amid_a_life(own: Sequence[Moment]) -> tuple[LogEvent, RoleTaken] | None:
     """The log that a process with a role loads, or loads after it took its first one; and that role.
 
-    A log that is made beside the loading is another one, on another disk.
+    A log that is made beside the loading is another one, on another disk. Releases up to 2.5 do not log that a broker
+    follows: it may have followed since it loaded the log, and known an epoch by that.
     """
     made = [m.time for m in own if m.kind == "log-created" and m.time is not None]
     had_role, loaded, unloaded = False, None, None
     for m in ordered(own):
         if isinstance(m, RoleTaken) and not m.doubtful:
-            if loaded and had_role and m.former is not None:
+            if loaded and had_role and m.former is not None and m.among_all_roles:
                 return loaded, m
             unloaded = unloaded or (m if had_role and m.fresh and not loaded else None)
             had_role, loaded = True, None

@@ -62,6 +62,11 @@ class RoleTaken(Witnessed, frozen=True, kw_only=True):
     former: int | None = None
     """The epoch in which the broker was until then, by this line; null where the line does not tell it."""
 
+    @property
+    def among_all_roles(self) -> bool:
+        """Whether its broker logs every role that it takes: since 2.6, where a leader names its ISR too."""
+        return self.kind == "follower-starts" or self.isr is not None
+
 
 class PartitionState(Witnessed, frozen=True, kw_only=True):
     """Who leads in which epoch and who is in sync: as controllers decided, ordered or recorded it, or leaders."""

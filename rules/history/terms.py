@@ -211,17 +211,13 @@ def _between(epochs: Sequence[int], term: int, until: int | None) -> Sequence[in
     return epochs[bisect_right(epochs, term) : len(epochs) if until is None else bisect_left(epochs, until)]
 
 
-def _leads_since_2_6(moment: Moment) -> bool:
-    return isinstance(moment, RoleTaken) and moment.isr is not None
-
-
 def telling_every_role(moments: Sequence[Moment]) -> frozenset[str]:
     """Clocks of brokers that log when they follow, or whose logs of requests hold every order of which another tells.
 
     Releases before 2.0 log no role but that of a leader, as they are set up by default. Since 2.6 they log every role,
     and a leader its ISR with it.
     """
-    following = {m.clock for m in moments if m.kind == "follower-starts" or _leads_since_2_6(m)}
+    following = {m.clock for m in moments if isinstance(m, RoleTaken) and m.among_all_roles}
     led = {(m.clock, m.epoch) for m in moments if m.kind == "leader-starts"}
     ordered_to = {(m.clock, m.epoch) for m in moments if m.kind == "leadership" and m.witness is not None}
     unordered = {clock for clock, _ in led - ordered_to}

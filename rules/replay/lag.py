@@ -82,7 +82,8 @@ def lags(course: Course) -> Iterator[tuple[LeaderRow, tuple[Lag, ...]]]:
     awake = _Awake()
     for row in course.rows:
         time = row.moment.last_time if row.last else row.moment.time
-        if time is None:
+        # That a log's start moved is told by server.log: it does not show that the log of requests goes on.
+        if time is None or row.moment.kind == "log-start-moved":
             continue
         began = time if began is None else began
         if before is not None and not row.last and time - before > QUIET_MS:

@@ -5,19 +5,21 @@ Before 2.8 no directory has an id, and those of ZooKeeper's clusters of 2.8 may 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rules.history.last_life import gave_up, of_the_last_life
 from rules.history.moments import Moment
+from rules.history.statements import PartitionState, Requested
 from rules.replicas.replica import Replica
 
 
 def of_incarnation(moments: Sequence[Moment], replicas: Sequence[Replica]) -> list[Moment]:
-    """Where a topic was created again, only what is told by topic id of the incarnation that most replicas hold.
+    """Where a topic was created again, only what is told of the incarnation that most replicas hold.
 
-    Where no replica is at hand it is the one told last. An id that only some replica's directory knows makes no second
-    life of the topic; nor does one that a tool printed, at a time that nobody knows.
+    Many lines bear no topic id: they are of the one of which their clock tells by id then. Where no replica is at hand
+    it is the one told last. An id that only some replica's directory knows makes no second life of the topic; nor does
+    one that a tool printed, at a time that nobody knows.
     """
     held = [replica.topic_id for replica in replicas if replica.state == "current" and replica.topic_id is not None]
     newest = max(sorted(set(held)), key=held.count, default=None) or _told_last(moments)
@@ -28,7 +30,40 @@ def of_incarnation(moments: Sequence[Moment], replicas: Sequence[Replica]) -> li
         return [m for m in of_the_last_life(moments) if m.kind == "described" or m.time is None or m.time >= since]
     if newest is None or len({*held, *ids}) == 1 or ids == {newest}:
         return list(moments)
-    return [moment for moment in moments if moment.topic_id == newest]
+    return _told_of(moments, newest)
+
+
+def _told_of(moments: Sequence[Moment], topic_id: str) -> list[Moment]:
+    """What is told by that id, and without one on the same clock, from its first word of the id to one of another.
+
+    A broker holds one partition of a name at a time. The folder of an earlier one may be loaded until it is deleted,
+    and who has not heard of the new topic asks by the old id in vain.
+    """
+    apart = {moment.clock for moment in moments if moment.set_back is None}
+    named = [m for m in moments if m.topic_id is not None and m.kind not in ("described", "log-loaded")]
+    since: dict[str, int] = {}
+    until: dict[str, int] = {}
+    for moment in sorted((m for m in named if m.time is not None), key=lambda m: m.time or 0):
+        if moment.topic_id == topic_id:
+            since.setdefault(moment.clock, moment.time or 0)
+        elif moment.clock in since and moment.error in (None, 0):
+            until.setdefault(moment.clock, moment.time or 0)
+    return [
+        moment
+        for moment in moments
+        if moment.topic_id == topic_id
+        or (moment.topic_id is None and moment.clock not in apart and _within(moment, since, until))
+    ]
+
+
+def _within(moment: Moment, since: Mapping[str, int], until: Mapping[str, int]) -> bool:
+    """Whether all that a statement stands for was written in its clock's time; a request came in then too."""
+    begun, ended = since.get(moment.clock), until.get(moment.clock)
+    arrived = moment.arrived if isinstance(moment, Requested | PartitionState) else None
+    came = moment.time if arrived is None else arrived
+    if begun is None or came is None or moment.kind == "described":
+        return False
+    return came >= begun and (ended is None or (moment.last_time or moment.time or 0) < ended)
 
 
 def _told_last(moments: Sequence[Moment]) -> str | None:

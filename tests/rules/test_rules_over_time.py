@@ -9,6 +9,7 @@ from rules.chronicle.chronicle import Chronicle
 from rules.cut_tables import cut_tables, reconciliations
 from rules.evidence import PartitionEvidence
 from rules.finding import Severity, Undecided, Violation, capital
+from rules.history.statements import statement
 from rules.replay.lag import lags
 from rules.sketch.notation import read_sketch
 from tests.replaced import replace
@@ -866,12 +867,36 @@ FROZEN = """
 """
 
 
-@pytest.mark.parametrize(("asked", "kept"), [(2, 0), (25, 1)])
-def test_a_leader_that_stood_still_between_two_equal_answers_kept_nobody(asked: int, kept: int) -> None:
-    """Equal answers are told by the first and the last of them: too few of them hide a silence."""
-    drawn = read_sketch(FROZEN).evidence
+@pytest.mark.parametrize(
+    ("asked", "steady", "kept"),
+    [(2, [(0, 100_000)], 0), (25, [(0, 100_000)], 1), (25, [(0, 56_000), (60_500, 100_000)], 1),
+     (99, [(0, 50_500), (61_500, 100_000)], 0)],
+)  # fmt: skip
+def test_a_leader_that_stood_still_between_two_equal_answers_kept_nobody(
+    asked: int, steady: list[tuple[int, int]], kept: int
+) -> None:
+    """Equal answers are told by the first and the last of them: too few of them hide a silence.
+
+    Many may be of a busy moment: a fetch of several partitions is answered as soon as one has something new. So does a
+    silence of all that the leader wrote.
+    """
+    drawn = replace(read_sketch(FROZEN).evidence, steady={"broker 1": steady})
     moments = tuple(
         replace(m, count=asked, last_time=m.time + 12_000) if m.kind == "fetched" and m.broker == 3 and m.time else m
+        for m in drawn.moments
+    )
+    told = [v for v in BY_ID["ISR002"].check(replace(drawn, chronicle=Chronicle(moments))) if isinstance(v, Violation)]
+    assert len(told) == kept
+
+
+@pytest.mark.parametrize(("moved", "kept"), [(False, 1), (True, 0)])
+def test_a_log_start_that_moves_shows_no_request_log_that_goes_on(moved: bool, kept: int) -> None:
+    """Retention deletes every few seconds, and server.log says so, whatever followers ask meanwhile."""
+    drawn = read_sketch(LAGGING + "t3 acks 1 at 5 acks=1\nt50000 acks 1 at 6 acks=1" + AWAKE + SHRUNK).evidence
+    moments = tuple(
+        statement("log-start-moved", clock=m.clock, time=m.time, span=m.span, term=m.term, broker=1, leader=1)
+        if moved and m.kind == "produced" and (m.time or 0) > 3
+        else m
         for m in drawn.moments
     )
     told = [v for v in BY_ID["ISR002"].check(replace(drawn, chronicle=Chronicle(moments))) if isinstance(v, Violation)]

@@ -63,6 +63,26 @@ def test_a_leader_that_told_more_than_it_loads_has_lost_it(history: str, said: S
     assert violations("LEO001", SHORTENED + history) == said
 
 
+OLD = """
+kafka 1 2.5.1 ibp 2.5
+kafka 2 2.5.1 ibp 2.5
+broker 1 0000|
+broker 2 0000000000|
+t1 leads 1 epoch 0 at 0 hw 0
+t2 leads 1 epoch 1 at 10 hw 10
+t5 loads 1 at 4
+t9 leads 2 epoch 2 at 10 hw 10
+"""
+
+
+@pytest.mark.parametrize(("epoch", "said"), [(2, [((1,), 4, 10, None)]), (3, [])])
+def test_an_epoch_that_nobody_names_may_have_made_it_cut_its_log(epoch: int, said: Said) -> None:
+    """Old releases do not log whom a broker follows: it may have followed in epoch 2 before it loads its log."""
+    drawing = OLD.replace("2 epoch 2", f"2 epoch {epoch}")
+    assert violations("LEO001", drawing) == said
+    assert undecided("LEO001", drawing) == [False] * (not said)
+
+
 def test_a_leader_that_loads_nothing_may_be_on_a_new_disk() -> None:
     history = "t5 loads 1 at 0\nt6 follows 1 epoch 1 at 0 hw 0 from 2"
     assert violations("LEO001", SHORTENED + history) == []
@@ -87,6 +107,9 @@ t41 leads 2 epoch 1 at 4 hw 4
     [
         # Every new follower decides for its high watermark of 0, and says that nothing was cut.
         ("t2 cuts 2 to 0 by hw\nt2 keeps 2 at 0", "", [((2,), 4, 10, None)]),
+        # It died before it took a role, and loads once more: what it had lost, and what it lost since.
+        ("", "t30 loads 2 at 4", [((2,), 4, 10, None)]),
+        ("", "t30 loads 2 at 7", [((2,), 7, 10, None), ((2,), 4, 7, None)]),
         ("t2 cuts 2 to 0 by hw", "", []),
         ("t2 cuts 2 to 0 by hw\nt2 truncates 2 to 0", "", []),
         ("", "t30 cuts 2 to 4 by hw\nt30 truncates 2 to 4", []),

@@ -8,6 +8,7 @@ from rules.history.last_life import of_the_last_life
 from rules.history.turns import roles_fall_back
 from rules.sketch.statement_lines import read_event
 
+EMPTY_OF_2 = "t9 leads 2 epoch 0 at 0 hw 0"
 LIFE = """
 t1 leads 1 epoch 0 at 0 hw 0
 t1 follows 2 epoch 0 at 0 hw 0
@@ -33,6 +34,11 @@ def kept(history: str) -> list[int]:
         (
             "t4 deletes 1\nt5 leads 1 epoch 0 at 0 hw 0\nt6 leader 2 epoch 1 isr 1,2\nt7 leader 2 epoch 0 isr 2",
             [4, 5, 7],
+        ),
+        # Deleted twice; who led the life before follows in the last one, of which it tells no role.
+        (
+            "t5 deletes 1\nt7 leads 1 epoch 0 at 0 hw 0\nt8 deletes 1\nt8 deletes 2\nt9 begins 1\n" + EMPTY_OF_2,
+            [8, 8, 9, 9],
         ),
         # Started again in its epoch; on an empty disk; moved away and back.
         ("t7 leads 1 epoch 0 at 4 hw 4", [1, 1, 2, 3, 7]),

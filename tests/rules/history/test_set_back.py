@@ -134,6 +134,11 @@ CONTRADICTIONS = {
         [ROLES[0], LOADED, line("follower-starts", 20, 1, epoch=1, former=0)],
         [ROLES[0], LOADED, first_role(20, 1, 1)],
     ),
+    "a process of 2.6 and newer leads on after it loaded a log": (
+        [ROLES[0], LOADED, replace(line("leader-starts", 20, 1, epoch=2, former=1), isr=(1, 2))],
+        # Up to 2.5 it may have followed in epoch 1 since, of which it writes nothing.
+        [ROLES[0], LOADED, line("leader-starts", 20, 1, epoch=2, former=1)],
+    ),
     "a process takes its first role before it loads the log": (
         [ROLES[0], first_role(12, 1, 1), LOADED],
         [ROLES[0], LOADED, first_role(17, 1, 1)],
