@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from auditor.config import ConfigError
 from auditor.evidence_bytes import content_lines
@@ -19,8 +20,7 @@ _RULE = re.compile(r"[A-Za-z]*[G-Zg-z][A-Za-z]*\d{3}")
 """A letter beyond F tells a rule's id from the digits of a finding's."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Place:
+class _Place(Struct, frozen=True, kw_only=True):
     """One address that a finding names."""
 
     path: str

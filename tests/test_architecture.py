@@ -597,7 +597,7 @@ WORKING_STATE: Final = {
 FILLED_BY_A_DECODER: Final = ("parsers/request_log/typed.py", "parsers/request_log/spelling.py")
 """Where structs are the shapes of JSON texts."""
 VALUES: Final = ("msgspec",)
-"""What freezes values that are made by the thousand, on every floor."""
+"""What freezes values, on every floor."""
 MARKERS: Final = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b")
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
+
+from msgspec import Struct
 
 from auditor.bundle.asked_lines import AskedLines, asked_of
 from auditor.bundle.dumped import masked_dump_text
@@ -31,8 +32,7 @@ TEXTS: Final[frozenset[FileKind]] = frozenset({"broker-log", "request-log", "dum
 LOGS: Final[frozenset[FileKind]] = frozenset({"segment", "kraft-snapshot"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Places:
+class Places(Struct, frozen=True, kw_only=True):
     """The partitions that a bundle is about."""
 
     asked: frozenset[Place]
@@ -40,8 +40,7 @@ class Places:
     """The requests that speak of them; null where logs keep what they say of other partitions."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BundledFile:
+class BundledFile(Struct, frozen=True, kw_only=True):
     """What became of one file of the dump."""
 
     source: str

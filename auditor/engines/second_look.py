@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Protocol
 
 import polars as pl
 from msgspec import Struct
+from msgspec.structs import replace
 
 from auditor.engines.differing_keys import KeysRead, deletes_of
 from auditor.engines.key_places import PlacedKeys, copy_to_place

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from auditor.archives import at_hand
 from auditor.config import AuditConfig, ConfigError
@@ -33,8 +35,7 @@ LONGEST_TIME: Final = 15
 HIGHEST: Final = (1 << 63) - 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sought:
+class Sought(Struct, frozen=True, kw_only=True):
     """What the user looks for."""
 
     dumps: Sequence[Path]

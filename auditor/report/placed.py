@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rules.advice import Advice
 from rules.availability.account import Availability
@@ -18,8 +18,7 @@ from rules.verdict import ReplicaVerdict
 """A partition by its cluster, its topic and its number; none but the cluster where it is about the whole dump."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedReplica:
+class PlacedReplica(Struct, frozen=True, kw_only=True):
     """A replica with the partition it belongs to."""
 
     cluster_id: str | None
@@ -28,8 +27,7 @@ class PlacedReplica:
     replica: ReplicaVerdict
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedCounterfactual:
+class PlacedCounterfactual(Struct, frozen=True, kw_only=True):
     """A counterfactual table with the partition it belongs to."""
 
     cluster_id: str | None
@@ -38,8 +36,7 @@ class PlacedCounterfactual:
     table: Counterfactual
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedHistory:
+class PlacedHistory(Struct, frozen=True, kw_only=True):
     """What is told of a troubled partition over time: what new epochs left out, and how it came to that."""
 
     cluster_id: str | None
@@ -62,8 +59,7 @@ class PlacedHistory:
         return any(loss.leader in finding.brokers if epoch is None else loss.epoch == epoch for loss in held)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedAvailability:
+class PlacedAvailability(Struct, frozen=True, kw_only=True):
     """Who was in sync over time, with the partition it is about."""
 
     cluster_id: str | None
@@ -72,8 +68,7 @@ class PlacedAvailability:
     availability: Availability
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedAdvice:
+class PlacedAdvice(Struct, frozen=True, kw_only=True):
     """Advice with the partition it is about."""
 
     cluster_id: str | None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from auditor.archives import at_hand
@@ -47,8 +47,7 @@ def run_timeline(dumps: Sequence[Path], config: AuditConfig, asked: Excerpt) -> 
         deliver(text, config)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Excerpt:
+class Excerpt(Struct, frozen=True, kw_only=True):
     """The partition, and the stretch of its history; null for all of it."""
 
     topic: str
@@ -85,8 +84,7 @@ def _rendered(whole: Timeline, window: Window, config: AuditConfig) -> str:
     return _json(window.shows(whole))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GatheredFacts:
+class GatheredFacts(Struct, frozen=True, kw_only=True):
     """What a dump holds about one partition: its facts with headers believed, and for a bill as an audit reads them."""
 
     dump: str

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rules.evidence.topic import TopicEvidence
 from rules.finding import (
@@ -22,8 +24,7 @@ from rules.rule import Rule
 from rules.verdict import RuleCoverage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class Subject(Struct, frozen=True, kw_only=True):
     """What a finding is about."""
 
     cluster_id: str | None

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rules.finding import Violation, capital, offsets_told, sentences
 from rules.words import numbered, plural, quoted
 
 
-@dataclass(frozen=True, slots=True)
-class Spoken:
+class Spoken(Struct, frozen=True):
     """A fact in words.
 
     `{bytes:unreadable byte}` counts: 1 unreadable byte, 2 unreadable bytes. `{isr:+broker}` names: broker 1, brokers 1

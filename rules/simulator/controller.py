@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from rules.protocol.isr import Brokers
 from rules.protocol.offsets import BrokerId, Epoch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from rules.protocol.eligible import eligible_after, keeps_eligible_replicas, last_known_leader_after
 from rules.protocol.isr import Brokers

@@ -8,7 +8,7 @@ with members that are not of its assignment. In KRaft the decision that takes th
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from rules.protocol.isr import Brokers
 from rules.protocol.offsets import BrokerId, Epoch

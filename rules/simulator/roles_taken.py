@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from rules.protocol.isr import RemoteReplica, at_new_leadership, at_reelection
 from rules.simulator.delivery import abandon, let_go

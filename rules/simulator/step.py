@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from rules.protocol.leader import answer_epoch
 from rules.protocol.offsets import BrokerId, Epoch

@@ -48,10 +48,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Final
 
-from msgspec import structs
+from msgspec import Struct, structs
+from msgspec.structs import replace
 
 from parsers.provenance import Span
 from rules.chronicle.chronicle import Chronicle
@@ -89,8 +89,7 @@ _NOTES: Final = frozenset({
 })  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sketch:
+class Sketch(Struct, frozen=True, kw_only=True):
     """A parsed sketch: the evidence it draws and the broker it marks as leader."""
 
     evidence: PartitionEvidence

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -62,8 +61,7 @@ def carries_none(replica: Replica) -> bool:
     return holds and replica.last_epoch < 0 and not replica.loaded_chain and not replica.epoch_file.entries
 
 
-@dataclass(frozen=True)
-class Reconstruction:
+class Reconstruction(Struct, frozen=True, dict=True):
     """What is known of epochs that nobody wrote down."""
 
     chronicle: Chronicle

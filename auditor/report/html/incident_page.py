@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from auditor.report.html.prose import ProseBlock, blocks
 from auditor.report.html.shelf import SCRIPT, STYLE, policy, shelf
@@ -16,8 +17,7 @@ PICTURED: Final = 3
 """Partitions that are drawn in the story, the gravest first; the others are drawn in the appendix."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IncidentPart:
+class IncidentPart(Struct, frozen=True, kw_only=True):
     """One part of the story."""
 
     anchor: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, Literal
+
+from msgspec import Struct
 
 BlockKind = Literal["heading", "item", "table", "paragraph"]
 _SPANS: Final = re.compile(r"\\(?P<escaped>.)|`(?P<code>[^`]*)`|\*\*(?P<strong>[^*]+)\*\*")
@@ -15,8 +16,7 @@ _CELLS: Final = re.compile(r"(?<!\\)\|")
 _ITEM: Final = re.compile(r"(?P<indent> *)- (?P<words>.*)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StyledWords:
+class StyledWords(Struct, frozen=True, kw_only=True):
     """Words of one look."""
 
     words: str
@@ -26,8 +26,7 @@ class StyledWords:
 Line = tuple[StyledWords, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProseBlock:
+class ProseBlock(Struct, frozen=True, kw_only=True):
     """A heading, a point of a list, a table or a paragraph."""
 
     kind: BlockKind

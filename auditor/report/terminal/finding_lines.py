@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from auditor.report.bill import details, in_all, sentence
 from auditor.report.model import AuditReport, Incident, Loss, PlacedCounterfactual
@@ -18,8 +19,7 @@ from rules.words import counted
 PLACES_SHOWN: Final = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Chapter:
+class _Chapter(Struct, frozen=True, kw_only=True):
     """Findings that are told together."""
 
     incident: Incident | None
