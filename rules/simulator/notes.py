@@ -24,18 +24,20 @@ UNKNOWN_LEADER_EPOCH: Final = 75
 
 
 class Decided(Struct, frozen=True, kw_only=True):
-    """The controller wrote the partition's state."""
+    """What the controller decided of the partition: a new epoch with each leader, a new version with each change."""
 
     epoch: Epoch
     version: int
     leader: BrokerId | None
     isr: Brokers
-    replicas: Assignment
     elr: Brokers = frozenset()
-    adding: Brokers = frozenset()
-    removing: Brokers = frozenset()
+    """Eligible leader replicas, where the controller keeps them."""
     last_known_leader: BrokerId | None = None
     unclean: bool = False
+    replicas: Assignment
+    """The assignment; while a reassignment goes on, those that it adds and those that it removes are of it."""
+    adding: Brokers = frozenset()
+    removing: Brokers = frozenset()
 
 
 class Heard(Struct, frozen=True, kw_only=True):

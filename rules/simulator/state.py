@@ -48,23 +48,6 @@ class Log(Struct, frozen=True, kw_only=True):
     end_offset: Offset = Offset(0)
 
 
-class Metadata(Struct, frozen=True, kw_only=True):
-    """What the controller decided of the partition: a new epoch with each leader, a new version with each change."""
-
-    epoch: Epoch
-    version: int
-    leader: BrokerId | None
-    isr: Brokers
-    elr: Brokers = frozenset()
-    """Eligible leader replicas, where the controller keeps them."""
-    last_known_leader: BrokerId | None = None
-    unclean: bool = False
-    replicas: Assignment
-    """The assignment; while a reassignment goes on, those that it adds and those that it removes are of it."""
-    adding: Brokers = frozenset()
-    removing: Brokers = frozenset()
-
-
 class Leading(Struct, frozen=True, kw_only=True):
     """What only a leader holds. Remote log ends are known from fetches; there is no remote high watermark."""
 
@@ -120,7 +103,7 @@ class Broker(Struct, frozen=True, kw_only=True):
     """The high watermark on disk."""
     start_checkpoint: Offset = Offset(0)
     """The log start on disk, beside that of the first segment."""
-    heard: Metadata | None = None
+    heard: Decided | None = None
     leading: Leading | None = None
     stage: Stage = "idle"
     in_flight: InFlight | None = None
@@ -180,7 +163,7 @@ class Cluster(Struct, frozen=True, kw_only=True):
 
     brokers: tuple[Broker, ...]
     settings: TopicSettings
-    decided: tuple[Metadata, ...]
+    decided: tuple[Decided, ...]
     """Every decision of the controller, the one in force last; a late broker may still be told an old one."""
     configured: tuple[tuple[str, str], ...] = ()  # settings changed since the creation, and their values
     reassignment_told: Brokers | None = None
@@ -205,7 +188,7 @@ class Cluster(Struct, frozen=True, kw_only=True):
         return self.in_force.replicas
 
     @property
-    def in_force(self) -> Metadata:
+    def in_force(self) -> Decided:
         """What the controller holds now."""
         return self.decided[-1]
 
@@ -247,22 +230,6 @@ def say(cluster: Cluster, *words: str) -> Cluster:
 def note(cluster: Cluster, *notes: Note) -> Cluster:
     """The cluster with something more written down in this step."""
     return replace(cluster, notes=(*cluster.notes, *notes))
-
-
-def decision_note(decided: Metadata) -> Decided:
-    """A decision as it is written down."""
-    return Decided(
-        epoch=decided.epoch,
-        version=decided.version,
-        leader=decided.leader,
-        isr=decided.isr,
-        replicas=decided.replicas,
-        adding=decided.adding,
-        removing=decided.removing,
-        elr=decided.elr,
-        last_known_leader=decided.last_known_leader,
-        unclean=decided.unclean,
-    )
 
 
 def replica_of(broker: Broker) -> ReplicaLog:
