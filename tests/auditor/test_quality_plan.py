@@ -11,8 +11,8 @@ from typing import Annotated, Literal
 import pytest
 
 from auditor.exit_codes import ExitCode
-from auditor.quality.data_docs import index_page, standing_alone
 from auditor.quality.outcome import ExpectationResult, QualityReport, TableOutcome, Verdict
+from auditor.quality.pages import index_page, standing_alone
 from auditor.quality.plan import QUALITY_TABLES, Expected, natural_key, plan_quality, plan_table
 from auditor.quality.summary import as_json, markdown, terminal
 from parsers.provenance import Span
