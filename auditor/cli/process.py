@@ -6,7 +6,6 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -14,7 +13,7 @@ from auditor.exit_codes import ExitCode
 from auditor.floors import require_address_space
 from auditor.start_up import own_process
 from auditor.stopping import end_at_once_with, is_telling, listen, was_stopped
-from auditor.streams import Undelivered, own_streams, remark, say
+from auditor.streams import Undelivered, own_streams, remark
 
 NO_VALUE: Final = re.compile(r"(?:--[a-z-]+=)?")
 """An argument that says nothing, or an option whose value does."""
@@ -56,7 +55,7 @@ def _run() -> int:
         return int(ExitCode.COULD_NOT_RUN)
     if not ASKS_NOTHING.intersection(sys.argv):
         require_address_space()
-    from auditor.cli.process import answered
+    from auditor.cli.completion import answered
 
     if answered(sys.argv[1:]):
         return int(ExitCode.CLEAN)
@@ -103,28 +102,3 @@ def _stands_somewhere() -> bool:
 def _end(message: str, code: ExitCode) -> int:
     remark(message)
     return int(code)
-
-
-SHOW: Final = "--show-completion"
-ASKS: Final = (SHOW, "--install-completion")
-SHELLS: Final = ("bash", "zsh", "fish")
-
-
-def answered(words: Sequence[str]) -> bool:
-    """Whether a command line asked for the completion of a named shell, and now has it."""
-    asked, joined, shell = " ".join(words).replace("=", " ", 1).partition(" ")
-    if asked not in ASKS or not joined:
-        return False
-    if shell not in SHELLS:
-        from auditor.config import ConfigError
-
-        raise ConfigError(f"{asked}: expected one of {', '.join(SHELLS)}, found {shell[:80]!r}")
-    from typer._completion_shared import get_completion_script, install
-
-    if asked == SHOW:
-        script = get_completion_script(prog_name="tidemark", complete_var="_TIDEMARK_COMPLETE", shell=shell)
-        say(f"{script}\n")
-    else:
-        _, place = install(shell=shell, prog_name="tidemark", complete_var="_TIDEMARK_COMPLETE")
-        say(f"Completion for {shell} is installed in {place}. It begins with the next {shell}.\n")
-    return True
