@@ -15,33 +15,30 @@ from rules.loss.unbilled import Unbilled
 from rules.timeline.values import DrawnHistory
 from rules.verdict import ReplicaVerdict
 
-"""A partition by its cluster, its topic and its number; none but the cluster where it is about the whole dump."""
 
-
-class PlacedReplica(Struct, frozen=True, kw_only=True):
-    """A replica with the partition it belongs to."""
+class Placed(Struct, frozen=True, kw_only=True):
+    """Something that is told of one partition."""
 
     cluster_id: str | None
     topic: str
     partition: int
+
+
+class PlacedReplica(Placed, frozen=True, kw_only=True):
+    """A replica with the partition it belongs to."""
+
     replica: ReplicaVerdict
 
 
-class PlacedCounterfactual(Struct, frozen=True, kw_only=True):
+class PlacedCounterfactual(Placed, frozen=True, kw_only=True):
     """A counterfactual table with the partition it belongs to."""
 
-    cluster_id: str | None
-    topic: str
-    partition: int
     table: Counterfactual
 
 
-class PlacedHistory(Struct, frozen=True, kw_only=True):
+class PlacedHistory(Placed, frozen=True, kw_only=True):
     """What is told of a troubled partition over time: what new epochs left out, and how it came to that."""
 
-    cluster_id: str | None
-    topic: str
-    partition: int
     losses: tuple[Loss, ...]
     milestones: tuple[Milestone, ...]
     clocks: tuple[ClockOffset, ...] = ()
@@ -59,21 +56,15 @@ class PlacedHistory(Struct, frozen=True, kw_only=True):
         return any(loss.leader in finding.brokers if epoch is None else loss.epoch == epoch for loss in held)
 
 
-class PlacedAvailability(Struct, frozen=True, kw_only=True):
+class PlacedAvailability(Placed, frozen=True, kw_only=True):
     """Who was in sync over time, with the partition it is about."""
 
-    cluster_id: str | None
-    topic: str
-    partition: int
     availability: Availability
 
 
-class PlacedAdvice(Struct, frozen=True, kw_only=True):
+class PlacedAdvice(Placed, frozen=True, kw_only=True):
     """Advice with the partition it is about."""
 
-    cluster_id: str | None
-    topic: str
-    partition: int
     advice: Advice
     losses: tuple[Loss, ...] = ()
     salvaged_by: tuple[str, ...] = ()

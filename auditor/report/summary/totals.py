@@ -7,16 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from auditor.report.model import Loss, PlacedHistory
+from auditor.report.placed import Placed
 from auditor.report.worths import PERHAPS, held_by_none, worths_counted
 from rules.words import counted
 
 
-class LostRange(Struct, frozen=True, kw_only=True):
+class LostRange(Placed, frozen=True, kw_only=True):
     """One lost range and its partition."""
 
-    cluster_id: str | None
-    topic: str
-    partition: int
     loss: Loss
 
 
