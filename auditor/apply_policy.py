@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Final
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from auditor.config import AuditConfig, ConfigError
 from auditor.config.policy import NO_POLICY, AcceptedFinding, Policy

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from auditor.collection import refused_by_manifests
@@ -38,8 +38,7 @@ TELLING_KINDS: Final[tuple[FileKind, ...]] = ("request-log", "broker-log")
 """Files that tell of partitions over time, though no broker's disk be there."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class Prepared(Struct, frozen=True, kw_only=True):
     """A dump that is ready to be read by an engine."""
 
     inventory: Inventory

@@ -6,10 +6,11 @@ import os
 import platform
 import sys
 import tempfile
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from auditor.floors import OLDEST_PYTHON, OLDEST_SPARK, dotted, major_minor
 from auditor.java import JavaSearch, cache_dir, java_advice, search_java
@@ -27,8 +28,7 @@ _CGROUP_LIMITS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class Check(Struct, frozen=True, kw_only=True):
     """One thing an audit needs: what was found of it, and what to do if that is not enough."""
 
     name: str
@@ -37,8 +37,7 @@ class Check:
     advice: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnosis:
+class Diagnosis(Struct, frozen=True, kw_only=True):
     """All checks, in the order they are printed."""
 
     checks: tuple[Check, ...]

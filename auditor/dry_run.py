@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from auditor.archives import at_hand
 from auditor.audit import Prepared, prepare
@@ -41,8 +42,7 @@ QUICK: Final = 20
 """Level quick reads headers alone: segments go so many times faster."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Amount:
+class Amount(Struct, frozen=True, kw_only=True):
     """How much of one kind would be read."""
 
     kind: str

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from auditor.config import ConfigError
 from parsers.files import is_inside
 from parsers.inventory import NotADump, enclose
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DumpParts:
+class DumpParts(Struct, frozen=True, kw_only=True):
     """One dump, wherever its parts lie."""
 
     root: Path

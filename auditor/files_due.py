@@ -7,8 +7,9 @@ named, and leaves the verdict as it is. So does a kind whose absence can hide no
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from auditor.engines.plan.selection import Selection
 from parsers.inventory import Inventory, LogDir, ReplicaDir
@@ -23,8 +24,7 @@ KRAFT_META: Final = 1
 """The version of meta.properties from KRaft on."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DueKind:
+class DueKind(Struct, frozen=True, kw_only=True):
     """A kind of small file: what it is called, what it tells, and whether grave findings rest on it."""
 
     noun: str
@@ -64,8 +64,7 @@ OF_LOG_DIRS: Final[tuple[FileKind, ...]] = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Due:
+class Due(Struct, frozen=True):
     """A file that is due, and whether it tells nothing; lawful is what a broker may not have written yet."""
 
     kind: FileKind

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from parsers.checkpoints import read_offset_checkpoint
 from parsers.files import FileFault, locate, read_at, read_source
@@ -76,8 +77,7 @@ def _loose(folders: Sequence[HeldFolder], ending_of: Callable[[HeldFolder], froz
             )
 
 
-@dataclass(frozen=True, slots=True)
-class _Files:
+class _Files(Struct, frozen=True):
     """The files in plain use of one replica's folder, by the offsets that name them."""
 
     segments: Mapping[int, Source]

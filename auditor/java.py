@@ -11,11 +11,12 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from auditor.floors import OLDEST_JAVA
 
@@ -36,8 +37,7 @@ exec {java} "$@"
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JavaRuntime:
+class JavaRuntime(Struct, frozen=True, kw_only=True):
     """A Java that Spark can be started on."""
 
     home: Path
@@ -51,16 +51,14 @@ class JavaRuntime:
         return self.home / "bin" / "java"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefusedJava:
+class RefusedJava(Struct, frozen=True, kw_only=True):
     """A place that was looked at, and why its Java will not do."""
 
     origin: JavaOrigin
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JavaSearch:
+class JavaSearch(Struct, frozen=True, kw_only=True):
     """Where Java was looked for, in order, and what came of it."""
 
     runtime: JavaRuntime | None

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from auditor.archives import at_hand, is_readable_archive
 from auditor.config import ConfigError
@@ -24,8 +26,7 @@ Stamp = tuple[int, int]
 """Size and time of change of a file."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remembered:
+class Remembered(Struct, frozen=True, kw_only=True):
     """A report as plain values, and the dump that it is about."""
 
     report: dict[str, object]

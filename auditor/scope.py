@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from auditor.engines.plan.units import ReadUnit
 from auditor.report.model import AbsentLogs
@@ -18,8 +20,7 @@ ANY: Final = -1
 """A log of several brokers may be any broker's."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogsRead:
+class LogsRead(Struct, frozen=True, kw_only=True):
     """The kinds of logs that were read, each with the broker of whom, and the brokers that must have them."""
 
     read: frozenset[tuple[str, int]]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 
-from msgspec import structs
+from msgspec import Struct, structs
+from msgspec.structs import replace
 
 from rules.evidence import BrokerVersion, Difference, PartitionEvidence, Replica
 from rules.protocol import replica_log as protocol
@@ -14,8 +14,7 @@ from rules.protocol.versions import parse_kafka_version, parse_protocol_version
 from rules.unwritten.asking import Asked
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProtocolOutcome:
+class ProtocolOutcome(Struct, frozen=True, kw_only=True):
     """What one generation of the protocol makes of the pair."""
 
     rule: str
@@ -33,8 +32,7 @@ class ProtocolOutcome:
     """Whether it asked and was answered just so; else other answers are possible, to the same effect."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counterfactual:
+class Counterfactual(Struct, frozen=True, kw_only=True):
     """The table for one follower and one leader, at the moment when their logs parted for these offsets."""
 
     follower: int

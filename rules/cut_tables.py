@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
-from msgspec import structs
+from msgspec import Struct, structs
+from msgspec.structs import replace
 
 from rules.counterfactual import (
     Counterfactual,
@@ -34,8 +34,7 @@ from rules.protocol.truncation import RULES
 from rules.unwritten.reconstruction import AskedFollower
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reconciliation:
+class Reconciliation(Struct, frozen=True, kw_only=True):
     """A follower that compared its log with its leader's: it cut to an offset, or found nothing to cut."""
 
     cut: Cut

@@ -6,7 +6,6 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, Literal, Protocol
 
@@ -61,16 +60,14 @@ class Severity(IntEnum):
         return self.name.lower()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exhibit:
+class Exhibit(Struct, frozen=True, kw_only=True):
     """One piece of evidence and the part it plays."""
 
     span: Span
     role: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Violation:
+class Violation(Struct, frozen=True, kw_only=True):
     """What a rule says when its law is broken; the rule's page supplies everything else."""
 
     brokers: tuple[int, ...]
@@ -101,16 +98,14 @@ class Undecided(Struct, frozen=True, kw_only=True):
     exhibits: tuple[Exhibit, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedFact:
+class NamedFact(Struct, frozen=True, kw_only=True):
     """One fact of a finding; the value is JSON text, so that any kind of value travels in one column."""
 
     name: str
     value: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Struct, frozen=True, kw_only=True):
     """A defect found, with everything a report needs to tell it and a reader needs to check it."""
 
     rule: str
@@ -165,8 +160,7 @@ class Finding:
         return {fact.name: json.loads(fact.value) for fact in self.facts}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordsMeant:
+class RecordsMeant(Struct, frozen=True, kw_only=True):
     """Which records the offsets of a rule's findings mean: those can be copied before they are gone."""
 
     held_by: str = ""
@@ -180,8 +174,7 @@ class RecordsMeant:
         return not self.held_by
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bearing:
+class Bearing(Struct, frozen=True, kw_only=True):
     """What a rule's findings mean to those that link, bill, heal or tell them, whatever the rule is called."""
 
     change: Change | None = None

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rules.finding import NO_BEARING, Bearings, FactValue, Finding, Place, place_of
 from rules.protocol.steps import StepLimit
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(Struct, frozen=True, kw_only=True):
     """A finding in its chain."""
 
     finding: str

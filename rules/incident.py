@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
+
+from msgspec import Struct
 
 from rules.event_title import TITLES, by_brokers, by_losses, led_without, title_giver
 from rules.finding import NO_BEARING, Bearings, Change, Finding, Place, Severity, capital, place_of
@@ -22,8 +23,7 @@ ONE_EVENT_MS: Final = 30_000
 """Changes of leaders that one witness tells of and that follow each other as closely have one cause: a lost broker."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IncidentBill:
+class IncidentBill(Struct, frozen=True, kw_only=True):
     """The bills of an incident's partitions in one sum."""
 
     losses: int
@@ -44,8 +44,7 @@ class IncidentBill:
     """Whether every offset is a record's, or a transaction marker's."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Incident:
+class Incident(Struct, frozen=True, kw_only=True):
     """One thing that happened, and the findings that show it."""
 
     id: str
@@ -147,8 +146,7 @@ def _root(roots: dict[Place, Place], place: Place) -> Place:
     return place
 
 
-@dataclass(frozen=True, slots=True)
-class _Telling:
+class _Telling(Struct, frozen=True):
     """How incidents are told, by what the rules of their findings declare."""
 
     bearings: Bearings

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from rules.evidence import PartitionEvidence
 from rules.evidence.topic import TopicEvidence
@@ -38,8 +39,7 @@ Law = Literal[
 SECTIONS: Final = ("Proves", "Undecided when", "Upheld", "Violated")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class Page(Struct, frozen=True, kw_only=True):
     """The text of a rule: one source for the terminal, the reference, the reports and the tests."""
 
     title: str
@@ -50,8 +50,7 @@ class Page:
     violated: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class Rule(Struct, frozen=True, kw_only=True):
     """One defect: what it is called, what it needs, which published law it audits, and the function that judges."""
 
     id: str

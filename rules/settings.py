@@ -8,10 +8,10 @@ where that leaves two values possible, no value is in force here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from parsers.provenance import Span
@@ -75,8 +75,7 @@ DYNAMIC: Final = frozenset({*BROKER_NAMES.values(), MIN_IN_SYNC, UNCLEAN})
 """The same as brokers have them, where they may be set while brokers run."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerVersion:
+class BrokerVersion(Struct, frozen=True, kw_only=True):
     """What a broker ran: binary version and inter-broker protocol (or metadata version), where known."""
 
     broker: int
@@ -85,8 +84,7 @@ class BrokerVersion:
     because: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class Setting(Struct, frozen=True, kw_only=True):
     """One value of one setting, from some time on."""
 
     name: str
@@ -105,8 +103,7 @@ class Setting:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TakenOver:
+class TakenOver(Struct, frozen=True, kw_only=True):
     """What may have been in force from a time on, on some clock."""
 
     since: int
@@ -121,8 +118,7 @@ class TakenOver:
 Ranks: TypeAlias = tuple[tuple[Setting, ...], ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
+class Settings(Struct, frozen=True, kw_only=True, dict=True):
     """All that is told of the settings of one cluster, each statement once, in the order of its clock."""
 
     statements: tuple[Setting, ...] = ()

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 Unit = Literal["ms", "percent"]
 WEEK_MS: Final = 604_800_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Threshold:
+class Threshold(Struct, frozen=True, kw_only=True):
     """A number from which a rule tells something, or believes something."""
 
     name: str
@@ -21,8 +21,7 @@ class Threshold:
     means: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class Chosen(Struct, frozen=True, kw_only=True):
     """The value of a rule's threshold, where it is another than the default."""
 
     rule: str
@@ -30,8 +29,7 @@ class Chosen:
     value: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Thresholds:
+class Thresholds(Struct, frozen=True, kw_only=True):
     """The numbers that an audit goes by: those that were chosen, and the defaults of all others."""
 
     chosen: tuple[Chosen, ...] = ()

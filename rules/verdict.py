@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from msgspec import Struct
@@ -24,8 +23,7 @@ from rules.timeline.values import DrawnHistory
 from rules.words import counted, listed, numbered
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpochLine:
+class EpochLine(Struct, frozen=True, kw_only=True):
     """One leader epoch of a replica."""
 
     epoch: int
@@ -142,8 +140,7 @@ KIND_WORDS: Final = {
 """Kinds of evidence, in the order in which they are told."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FilesLacking:
+class FilesLacking(Struct, frozen=True, kw_only=True):
     """Small files of one kind that their brokers wrote for sure, and that are not here or are empty."""
 
     noun: str
@@ -162,8 +159,7 @@ class FilesLacking:
         return f"any {self.noun}" if lacking == self.due else f"{lacking} of {counted(self.due, self.noun)}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class Scope(Struct, frozen=True, kw_only=True):
     """How far a verdict reaches, where some evidence is not there as a whole or was said not to matter."""
 
     kinds: tuple[str, ...] = ()

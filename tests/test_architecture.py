@@ -597,7 +597,7 @@ WORKING_STATE: Final = {
 FILLED_BY_A_DECODER: Final = ("parsers/request_log/typed.py", "parsers/request_log/spelling.py")
 """Where structs are the shapes of JSON texts."""
 VALUES: Final = ("msgspec",)
-"""What freezes values that are made by the thousand, on every floor."""
+"""What freezes values, on every floor."""
 MARKERS: Final = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b")
 
 
@@ -868,6 +868,23 @@ def test_a_class_has_a_name_of_its_own() -> None:
     refuse(shared_names(load(PACKAGES)))
 
 
+def test_a_face_offers_what_somebody_takes() -> None:
+    refuse(offered_to_nobody(load((*PACKAGES, "tests"))))
+
+
+def offered_to_nobody(modules: Iterable[Module]) -> Iterator[str]:
+    """Names that the face of a package imports, and that neither it nor anybody else goes by."""
+    every = tuple(modules)
+    froms = [node for module in every for node in nodes(module) if isinstance(node, ast.ImportFrom)]
+    taken = {(node.module, alias.name) for node in froms for alias in node.names}
+    for face in (module for module in every if module.path.endswith("/__init__.py")):
+        used = {node.id for node in nodes(face) if isinstance(node, ast.Name)}
+        for node in (node for node in face.tree.body if isinstance(node, ast.ImportFrom)):
+            for name in (alias.asname or alias.name for alias in node.names):
+                if node.module != "__future__" and name not in used and (face.name, name) not in taken:
+                    yield f"{face.path}:{node.lineno}: offers {name}, which nobody takes"
+
+
 def shared_names(modules: Iterable[Module]) -> Iterator[str]:
     """One noun, one meaning: a name that two classes bear says what neither of them holds."""
     paths: dict[str, list[str]] = {}
@@ -973,6 +990,12 @@ def test_a_check_stays_silent(check: Check, path: str, text: str) -> None:
 @pytest.mark.parametrize("line", ["see /wo" + "rk/main", "in shared/reco" + "rdings", "https://py" + "pi.org/simple"])
 def test_a_machine_or_a_registry_is_seen(line: str) -> None:
     assert list(untold("README.md", line))
+
+
+def test_a_name_that_nobody_takes_is_seen() -> None:
+    face = module_of("rules/a/__init__.py", "from rules.a.b import X, Y, Z\nW = Z\n")
+    taker = module_of("rules/c.py", "from rules.a import X\n")
+    assert list(offered_to_nobody([face, taker])) == ["rules/a/__init__.py:1: offers Y, which nobody takes"]
 
 
 def test_a_name_of_two_classes_is_seen() -> None:

@@ -130,7 +130,7 @@ def test_remote_leo() -> None:
     finished = played("remote-leo")
     kept = [(k.log_end_offset, k.last_caught_up_ms) for row in finished.rows for k in replica(row, 1).remote]
     assert kept == [(-1, 0), (-1, 0), (-1, 0), (0, 0), (0, 0), (3, 7_000), (3, 7_000), (3, 7_000)]
-    assert not any("watermark" in field for field in type(replica(finished.rows[0], 1).remote[0]).__dataclass_fields__)
+    assert not any("watermark" in field for field in type(replica(finished.rows[0], 1).remote[0]).__struct_fields__)
 
 
 def test_high_watermark_above_the_minimum() -> None:

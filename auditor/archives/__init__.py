@@ -5,5 +5,3 @@ from __future__ import annotations
 from auditor.archives.at_hand import AtHand, at_hand
 from auditor.archives.limits import NotUnpacked
 from auditor.archives.members import is_readable_archive
-
-__all__ = ["AtHand", "NotUnpacked", "at_hand", "is_readable_archive"]

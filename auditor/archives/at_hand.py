@@ -6,8 +6,9 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from auditor.archives.limits import NotUnpacked
 from auditor.archives.members import ENDINGS, is_readable_archive
@@ -17,8 +18,7 @@ from auditor.streams import remark
 from parsers.files import found_at
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AtHand:
+class AtHand(Struct, frozen=True, kw_only=True):
     """Folders that can be read, and the archives that they came from."""
 
     folders: tuple[Path, ...]

@@ -8,11 +8,11 @@ import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final, Literal, cast
 
 import pyarrow as pa
+from msgspec import Struct
 
 from auditor.archives.limits import MEMBERS, NotUnpacked
 from parsers.files import GZIP
@@ -33,8 +33,7 @@ _ENCRYPTED: Final = 0x1
 _PLAIN_METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArchiveMember:
+class ArchiveMember(Struct, frozen=True, kw_only=True):
     """One entry of an archive, to be read before the next one is asked for."""
 
     name: str

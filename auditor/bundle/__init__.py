@@ -4,5 +4,3 @@ from __future__ import annotations
 
 from auditor.bundle.run_bundle import run_bundle
 from auditor.bundle.wanted import requested
-
-__all__ = ["requested", "run_bundle"]

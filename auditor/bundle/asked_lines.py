@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 _SESSION: Final = re.compile(rb'"sessionId":(\d{1,10})|session_id=(\d{1,10})')
 _NO_SESSION: Final = b"0"
@@ -16,8 +18,7 @@ _NUMBERS: Final = (
 _ANY_NUMBER: Final = re.compile(_NUMBERS % {b"one": rb"\d"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskedLines:
+class AskedLines(Struct, frozen=True, kw_only=True):
     """The lines that speak of some partitions, or of a fetch session that holds one of them.
 
     Topics are told by name or id. A fetch of a session leaves out what has not changed, and still says where its

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
+import io
+import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from msgspec import Struct
+
 from auditor.bundle.asked_lines import AskedLines, asked_of
-from auditor.bundle.dumped import masked_dump_text
 from auditor.bundle.masked_logs import Place, masked_broker_log, masked_request_log
 from auditor.bundle.masking import metadata_value
-from auditor.bundle.packed import repacked, unpacked
+from parsers.broker_log import GzipText
+from parsers.dump_text import told_before_contents
 from parsers.files import FileFault, disk_name, locate, read_at, read_small
 from parsers.inventory import Inventory
 from parsers.provenance import FileKind, Source
@@ -31,8 +35,7 @@ TEXTS: Final[frozenset[FileKind]] = frozenset({"broker-log", "request-log", "dum
 LOGS: Final[frozenset[FileKind]] = frozenset({"segment", "kraft-snapshot"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Places:
+class Places(Struct, frozen=True, kw_only=True):
     """The partitions that a bundle is about."""
 
     asked: frozenset[Place]
@@ -40,8 +43,7 @@ class Places:
     """The requests that speak of them; null where logs keep what they say of other partitions."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BundledFile:
+class BundledFile(Struct, frozen=True, kw_only=True):
     """What became of one file of the dump."""
 
     source: str
@@ -179,3 +181,67 @@ def _begins_batch(head: bytes) -> bool:
 def _bytes(place: Path, start: int, end: int) -> bytes:
     found = read_at(place, start, end - start)
     return b"" if isinstance(found, FileFault) else found
+
+
+ENDING: Final = 8
+"""Bytes behind the packed text that say that it is whole."""
+
+
+def repacked(place: Path, limit: int, masked: Callable[[bytes], bytes]) -> bytes | FileFault:
+    """The log with its text masked; one that was cut short is cut short again."""
+    content = read_small(place, limit)
+    if isinstance(content, FileFault):
+        return content
+    text, whole = _read(content, limit)
+    packed = gzip.compress(masked(text), mtime=0)
+    return packed if whole else packed[:-ENDING]
+
+
+def unpacked(place: Path, limit: int) -> bytes | FileFault:
+    """Its text as far as it can be read."""
+    content = read_small(place, limit)
+    return content if isinstance(content, FileFault) else _read(content, limit)[0]
+
+
+def _read(content: bytes, limit: int) -> tuple[bytes, bool]:
+    """The text, and whether it ends as it should."""
+    text = GzipText(io.BytesIO(content), limit=limit)
+    return b"".join(iter(lambda: text.read(1 << 20), b"")), text.trouble is None
+
+
+Mask = Callable[[bytes], bytes]
+_NUMBER: Final = rb"-?[0-9]{1,19}"
+_OTHERS: Final = re.compile(
+    rb"Dumping [^\x00-\x1f]{1,1024}"
+    rb"|(?:Log s|S)tarting offset: " + _NUMBER + rb"|Snapshot end offset: [0-9, epoch:=\-]{1,80}"
+    rb"|offset: " + _NUMBER + rb" position: " + _NUMBER + rb"|timestamp: " + _NUMBER + rb" offset: " + _NUMBER + rb""
+    rb"|producerId: [\w:(), .=\[\]\-]{1,400}|version: [0-9]{1,5} producerId: [\w:(), .=\[\]\-]{1,400}"
+)
+"""Lines of indexes, snapshots and files' names: numbers, but for the names of topics."""
+
+
+def masked_dump_text(data: bytes, mask: Mask) -> bytes:
+    """Every line of as many bytes as before."""
+    return b"".join(_line(line, mask) for line in data.splitlines(keepends=True))
+
+
+def _line(line: bytes, mask: Mask) -> bytes:
+    words = line.rstrip(b"\r\n")
+    kept = told_before_contents(words)
+    if kept is None:
+        if _OTHERS.fullmatch(words):
+            return line
+        kept = 0
+    # Equal contents read alike afterwards, so that what two replicas print of one record can be compared.
+    hide = mask if kept else (lambda _: b"")
+    pieces = _MARKS.split(words[kept:], maxsplit=2) if kept else [words]
+    shown = (piece if place % 2 else _hidden(piece, hide) for place, piece in enumerate(pieces))
+    return words[:kept] + b"".join(shown) + line[len(words) :]
+
+
+_MARKS: Final = re.compile(rb"(\]? (?:key|payload): |\]$)")
+"""Where a key or a payload begins; a reader looks for them."""
+
+
+def _hidden(piece: bytes, mask: Mask) -> bytes:
+    return mask(piece)[: len(piece)].hex().encode()[: len(piece)].ljust(len(piece), b".")

@@ -9,11 +9,11 @@ import tarfile
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final, cast
 
 import pyarrow as pa
+from msgspec import Struct
 
 from auditor.archives import at_hand
 from auditor.audit import audit, prepare
@@ -55,8 +55,7 @@ MEANING: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class Held(Struct, frozen=True, kw_only=True):
     """The partitions whose replicas are in the bundle, and of how many in the dump."""
 
     partitions: tuple[tuple[str, int], ...]
@@ -69,8 +68,7 @@ class Held:
         return _options(Selection(topics=tuple(topics), partitions=tuple(numbers)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proof:
+class Proof(Struct, frozen=True, kw_only=True):
     """What an audit of the masked evidence finds again."""
 
     reproduced: tuple[Finding, ...]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from auditor.config import ConfigError
 from auditor.memory import recall
@@ -16,8 +17,7 @@ from rules.finding import Finding
 _ID: Final = re.compile(r"[FI]-[0-9a-f]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BundleRequest:
+class BundleRequest(Struct, frozen=True, kw_only=True):
     """What to hand over, and in which file."""
 
     dumps: Sequence[Path]

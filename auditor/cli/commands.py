@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -27,19 +28,36 @@ from auditor.cli.options import (
 )
 from auditor.cli.quality import quality
 from auditor.cli.run_settings import settings_of
-from auditor.cli.simulate import (
-    Compare,
-    SimulatedDump,
-    SimulatedFormat,
-    SimulatedProtocol,
-    SimulatedScript,
-    SimulatedVersion,
-)
 from auditor.cli.timeline import timeline
 from auditor.cli.usage import WholeUsage
 from auditor.exit_codes import ExitCode
 from auditor.streams import say
 from auditor.version import tool_version
+
+SimulatedScript = Annotated[
+    Path, typer.Argument(metavar="SCRIPT", help="A YAML file: brokers, versions, and what happens to them, in order.")
+]
+SimulatedVersion = Annotated[
+    str | None,
+    typer.Option("--version", metavar="VERSION", help="Run every broker as this Kafka version."),
+]
+SimulatedProtocol = Annotated[
+    str | None,
+    typer.Option(
+        "--inter-broker-protocol",
+        metavar="VERSION",
+        help="Protocol that the brokers speak; the newest of VERSION otherwise.",
+    ),
+]
+Compare = Annotated[
+    bool, typer.Option("--compare", help="Run every generation of the protocol and print what each made of it.")
+]
+SimulatedFormat = Annotated[str, typer.Option("--format", metavar="FORMAT", help="terminal (default) or json.")]
+SimulatedDump = Annotated[
+    Path | None,
+    typer.Option("--dump", metavar="DIR", help="Write what the brokers left, logs and metadata too, for `audit`."),
+]
+
 
 app = typer.Typer(
     name="tidemark",

@@ -4,5 +4,3 @@ from __future__ import annotations
 
 from auditor.collection.arrival import refused_by_manifests
 from auditor.collection.printed_script import script_text
-
-__all__ = ["refused_by_manifests", "script_text"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from parsers.files import FileFault, disk_name, locate, printable, read_small
@@ -28,8 +28,7 @@ _DIGITS: Final = 18
 _SUM_LETTERS: Final = 64
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _CollectedFile:
+class _CollectedFile(Struct, frozen=True, kw_only=True):
     """One file as it was collected."""
 
     path: str

@@ -4,14 +4,3 @@ from auditor.config.checks import merge
 from auditor.config.error import ConfigError
 from auditor.config.settings import AuditConfig, EngineName, newer_than_known
 from auditor.config.sources import environment, read_config, settings_text
-
-__all__ = [
-    "AuditConfig",
-    "ConfigError",
-    "EngineName",
-    "environment",
-    "merge",
-    "newer_than_known",
-    "read_config",
-    "settings_text",
-]

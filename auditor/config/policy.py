@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from typing import Final
+
+from msgspec import Struct
 
 from rules.finding import Severity
 from rules.thresholds import Chosen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AcceptedFinding:
+class AcceptedFinding(Struct, frozen=True, kw_only=True):
     """A finding that somebody knows and accepts for a time; it is told, and makes no run fail."""
 
     digits: str
@@ -21,8 +21,7 @@ class AcceptedFinding:
     """The last day on which it holds."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class Policy(Struct, frozen=True, kw_only=True):
     """What findings mean to whoever runs the audit."""
 
     off: tuple[str, ...] = ()

@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from auditor.diff.run_diff import run_diff
-
-__all__ = ["run_diff"]

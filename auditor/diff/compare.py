@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from auditor.diff.side import LEVELS, ComparedReport, ToldFinding
 from parsers.inventory import parse_file_name
@@ -19,8 +20,7 @@ TELLING: Final = frozenset({"broker-log", "request-log", "unknown"})
 _STILL: Final = "the same rule still finds fault there, at other offsets"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(Struct, frozen=True, kw_only=True):
     """One thing that is told otherwise; the values as a reader sees them."""
 
     field: str
@@ -28,8 +28,7 @@ class Change:
     after: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Changed:
+class Changed(Struct, frozen=True, kw_only=True):
     """A finding of both reports that is not told alike."""
 
     before: ToldFinding
@@ -37,8 +36,7 @@ class Changed:
     changes: tuple[Change, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class New:
+class New(Struct, frozen=True, kw_only=True):
     """A finding of the later report alone."""
 
     finding: ToldFinding
@@ -46,16 +44,14 @@ class New:
     """Id of the one finding of the earlier report that was of the same rule, place and brokers at other offsets."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Untold:
+class Untold(Struct, frozen=True, kw_only=True):
     """A finding of the earlier report that the later one lacks, though nobody may have mended it."""
 
     finding: ToldFinding
     because: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class Comparison(Struct, frozen=True, kw_only=True):
     """What became of the findings from one report to the other."""
 
     before: ComparedReport

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Final
 
 from auditor.archives import AtHand, at_hand, is_readable_archive
 from auditor.audit import audit
 from auditor.config import AuditConfig, ConfigError
-from auditor.diff.compare import difference
-from auditor.diff.comparison_json import diff_document
+from auditor.diff.compare import Comparison, difference
 from auditor.diff.comparison_text import diff_text
-from auditor.diff.ending import exit_code, reasons
-from auditor.diff.side import ComparedReport, side_of
+from auditor.diff.side import ComparedReport, ToldFinding, side_of
+from auditor.document_fields import Json, fields
 from auditor.dumps import DumpParts, gather
+from auditor.exit_codes import ExitCode
 from auditor.kept_report import NO_REPORT, apart, report_in
 from auditor.memory import remember
 from auditor.outlet import TO_STDOUT, deliver, require_one_of, require_writable
 from auditor.progress_bar import watched
-from auditor.report import json
+from auditor.report.json import document as report_document
+from auditor.report.sheet import percent
 from auditor.stopping import listen
 from parsers.files import found_at
-from rules.words import numbered
+from rules.words import counted, numbered
 
 
 def run_diff(before: Path, after: Path, config: AuditConfig) -> int:
@@ -76,6 +80,96 @@ def _side(place: Path, dump: DumpParts | None, config: AuditConfig) -> ComparedR
     if report.interrupted:
         listen()
         raise KeyboardInterrupt
-    document = json.document(report)
+    document = report_document(report)
     remember(document, dump)
     return side_of(document, str(place))
+
+
+def exit_code(found: Comparison, config: AuditConfig) -> ExitCode:
+    """As an audit with the earlier report as its baseline ends."""
+    if config.exit_zero:
+        return ExitCode.CLEAN
+    if _failing(found, config):
+        return ExitCode.FINDINGS
+    return ExitCode.UNKNOWN if any(_open(found, config)) else ExitCode.CLEAN
+
+
+def reasons(found: Comparison, config: AuditConfig) -> tuple[str, ...]:
+    """Why it ends so, in clauses."""
+    asked = f"of severity {config.failing_severity.label} or graver"
+    if config.exit_zero:
+        return ("--exit-zero was given",)
+    if failing := _failing(found, config):
+        return (f"{counted(failing, 'new finding')} {asked}",)
+    return tuple(_open(found, config)) or (f"nothing new {asked}",)
+
+
+def _failing(found: Comparison, config: AuditConfig) -> int:
+    """How many new findings make the command fail; those that the later side silences do not."""
+    own = [new.finding for new in found.new if new.finding.id not in found.after.silenced]
+    return sum(finding.verdict == "violated" and finding.severity >= config.failing_severity for finding in own)
+
+
+def _open(found: Comparison, config: AuditConfig) -> Iterator[str]:
+    """What keeps the later side from saying that there is nothing new."""
+    after = found.after
+    if asked := sum(new.finding.verdict == "undecided" for new in found.new):
+        yield f"{counted(asked, 'new question')} could not be decided"
+    yield from _unseen(after)
+    if after.ratio < config.min_coverage:
+        asked_for = f"--min-coverage asks for {config.min_coverage:.1%}"
+        yield f"the later side read {percent(after.ratio)} of its bytes, and {asked_for}"
+    if after.interrupted:
+        yield "the later audit was stopped early"
+
+
+def _unseen(after: ComparedReport) -> Iterator[str]:
+    if after.unread:
+        yield f"the later side could not read {counted(after.unread, 'thing')} that may hold more"
+    if not after.replicas:
+        yield "the later side judged no replica"
+    if after.lacking:
+        yield "the later side lacks replicas or logs of some brokers, and --partial does not say that this is all"
+
+
+FORMAT: Final = "tidemark-diff/1"
+
+
+def diff_document(found: Comparison, code: int, why: Sequence[str]) -> str:
+    """The document, always the same for the same two reports."""
+    document: Json = {
+        "format": FORMAT,
+        "before": _side_document(found.before),
+        "after": _side_document(found.after),
+        "new": [{**_finding(new.finding), "insteadOf": new.instead_of} for new in found.new],
+        "changed": [
+            {
+                **_finding(each.after),
+                "changes": [fields(change) for change in each.changes],
+            }
+            for each in found.changed
+        ],
+        "fixed": [_finding(finding) for finding in found.fixed],
+        "untold": [{**_finding(each.finding), "because": each.because} for each in found.untold],
+        "same": found.same,
+        "exitCode": code,
+        "because": list(why),
+    }
+    return json.dumps(document, indent=2, ensure_ascii=True) + "\n"
+
+
+def _side_document(side: ComparedReport) -> Json:
+    return {
+        **fields(side, "name version level verdict exit_code interrupted"),
+        "violated": sum(finding.verdict == "violated" for finding in side.findings.values()),
+        "undecided": sum(finding.verdict == "undecided" for finding in side.findings.values()),
+        "coverage": {**side.counts, "ratio": side.ratio, "kinds": list(side.kinds)},
+    }
+
+
+def _finding(finding: ToldFinding) -> Json:
+    return {
+        **fields(finding, "id fingerprint rule verdict"),
+        "severity": finding.severity.label,
+        **fields(finding, "topic partition brokers message"),
+    }

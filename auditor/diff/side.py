@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from auditor.config import ConfigError
 from auditor.kept_report import NO_REPORT, clusters_of, fingerprint_of
@@ -21,8 +22,7 @@ _KINDS: Final[dict[type, str]] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToldFinding:
+class ToldFinding(Struct, frozen=True, kw_only=True):
     """A finding as its report tells it."""
 
     fingerprint: str
@@ -48,8 +48,7 @@ class ToldFinding:
         return f"topic {self.topic}" if self.partition is None else f"{self.topic}-{self.partition}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparedReport:
+class ComparedReport(Struct, frozen=True, kw_only=True):
     """What a report says, as far as it is compared."""
 
     name: str

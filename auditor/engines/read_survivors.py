@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import structs
+from msgspec.structs import replace
 
 from auditor.engines.opened.opening import entry_at, still_there
 from auditor.engines.plan.pieces import file_of

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import groupby
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import structs
+from msgspec.structs import replace
 
 from auditor.engines.opened.opening import still_there, unread_file
 from auditor.engines.plan.pieces import file_of

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from auditor.engines.opened.opening import entry_at
 from auditor.find.segment import OpenSegment, PlacedBatch
@@ -18,8 +20,7 @@ SCANNED: Final = 8
 """Batches that a scan passes over and that are told, the last ones."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplicaLookup:
+class ReplicaLookup(Struct, frozen=True, kw_only=True):
     """What a lookup came to on one replica."""
 
     replica: Replica

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from auditor.archives import at_hand
 from auditor.config import AuditConfig, ConfigError
@@ -15,15 +17,17 @@ from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.units import plan
 from auditor.engines.reading import read_unit
 from auditor.exit_codes import ExitCode
-from auditor.find.answer_text import answer_text
 from auditor.find.lookup import ReplicaLookup, find_offset, find_time
 from auditor.find.segment import OpenSegment
+from auditor.report.moments import moment
+from auditor.report.plain import plain
 from auditor.streams import say
 from auditor.unmatched import require_matches
 from parsers.files import found_at
 from parsers.inventory import Inventory, take_inventory
 from parsers.provenance import Origin
 from rules.evidence import PartitionEvidence
+from rules.finding import offsets_told
 from rules.narrow.assemble import assemble
 from rules.narrow.facts import Fact, Surroundings
 
@@ -33,8 +37,7 @@ LONGEST_TIME: Final = 15
 HIGHEST: Final = (1 << 63) - 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sought:
+class Sought(Struct, frozen=True, kw_only=True):
     """What the user looks for."""
 
     dumps: Sequence[Path]
@@ -118,3 +121,43 @@ def _time(text: str) -> int:
         example = "2026-11-21T05:49:42, or milliseconds since 1970"
         raise ConfigError(f"--timestamp: expected a time such as {example}, found {text[:80]!r}") from error
     return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+def answer_text(topic: str, partition: int, sought: str, answers: Sequence[ReplicaLookup], *, explain: bool) -> str:
+    """All answers, one replica after the other."""
+    lines = [f"{topic}-{partition}, {sought}"]
+    for answer in answers:
+        lines += ["", *_answer(answer, explain=explain)]
+    if not answers:
+        lines.append("no replica in plain use is here")
+    return "\n".join(map(plain, lines)) + "\n"
+
+
+def _answer(answer: ReplicaLookup, *, explain: bool) -> Iterator[str]:
+    replica = answer.replica
+    watermark = "unknown" if replica.high_watermark is None else str(replica.high_watermark.offset)
+    log = offsets_told(replica.log_start_offset, replica.log_end_offset)
+    yield f"broker {replica.broker}  log {log}  high watermark {watermark}"
+    if answer.found is not None:
+        found = answer.found
+        if answer.offset is not None:
+            yield f"  offset   {answer.offset}"
+        yield f"  file     {found.source}"
+        yield f"  bytes    [{found.start}, {found.end})"
+        records = "an unknown number of records" if found.records is None else f"{found.records} records"
+        yield f"  batch    {found.offsets}, {records}, latest timestamp {_told_time(found.max_timestamp)}"
+        yield f"  epoch    {'none: an old format' if found.leader_epoch < 0 else found.leader_epoch}"
+    if answer.remark:
+        yield f"  {answer.remark}"
+    if answer.misled:
+        yield f"  its index misleads the broker: {answer.misled}"
+        yield "  (while the broker is stopped, delete the segment's indexes: it builds them anew)"
+    if answer.unread:
+        yield "  a part of these segments is no batch, or could not be read: `tidemark audit` says which"
+    for number, step in enumerate(answer.steps if explain else (), start=1):
+        yield f"  {number:2}. {step}"
+
+
+def _told_time(milliseconds: int) -> str:
+    time = moment(milliseconds)
+    return f"{milliseconds} ({time} UTC)" if time else "none"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
+from msgspec import Struct
 from msgspec.structs import replace
 
 from parsers.files import read_source
@@ -22,8 +22,7 @@ from rules.finding import offsets_told
 SUFFIXES: Final[dict[IndexKind, str]] = {"offset": ".index", "time": ".timeindex"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedBatch:
+class PlacedBatch(Struct, frozen=True, kw_only=True):
     """A batch, and where it stands."""
 
     source: str
@@ -43,8 +42,7 @@ class PlacedBatch:
         return offsets_told(self.base_offset, self.last_offset + 1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexPlace:
+class IndexPlace(Struct, frozen=True, kw_only=True):
     """An entry from which a lookup goes on."""
 
     number: int
@@ -52,8 +50,7 @@ class IndexPlace:
     value: int
 
 
-@dataclass(frozen=True, eq=False)
-class OpenSegment:
+class OpenSegment(Struct, frozen=True, eq=False, dict=True):
     """A segment of the dump, its headers read when they are asked for."""
 
     root: Path

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from auditor.exit_codes import ExitCode
 from auditor.quality.plan import Expected
@@ -12,8 +13,7 @@ from parsers.provenance import Span
 Verdict = Literal["met", "failed", "not evaluated"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExpectationResult:
+class ExpectationResult(Struct, frozen=True, kw_only=True):
     """What came of one expectation."""
 
     expected: Expected
@@ -26,8 +26,7 @@ class ExpectationResult:
     """Why it was not evaluated."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableOutcome:
+class TableOutcome(Struct, frozen=True, kw_only=True):
     """What came of a table's expectations."""
 
     table: str
@@ -39,8 +38,7 @@ class TableOutcome:
         return tuple(outcome for outcome in self.outcomes if outcome.verdict == verdict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QualityReport:
+class QualityReport(Struct, frozen=True, kw_only=True):
     """What came of all expectations about a dump."""
 
     dump: str

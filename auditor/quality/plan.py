@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Final, Literal, Union, get_args, get_origin, get_type_hints
+
+from msgspec import Struct
 
 from parsers.tables import TABLES, Column, IndexFlaw, columns
 
@@ -42,8 +43,7 @@ _SPARK_TYPES: Final[Mapping[str, str]] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Expected:
+class Expected(Struct, frozen=True, kw_only=True):
     """One expectation about one table."""
 
     name: str
@@ -57,8 +57,7 @@ class Expected:
     values: tuple[str | bool, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TablePlan:
+class TablePlan(Struct, frozen=True, kw_only=True):
     """Everything that is expected of one table."""
 
     table: str

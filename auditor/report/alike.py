@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from auditor.report.model import NO_RULE, UndecidedLine
 from auditor.report.named_places import named_places, told_places
@@ -19,8 +20,7 @@ _NUMBER: Final = re.compile(r"\b(brokers? \d+(?:(?:, | or | and )\d+)*)|\d+", re
 """A number that two equal statements may differ in: any but those of brokers, of whom each is somebody else."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlikePoints:
+class AlikePoints(Struct, frozen=True, kw_only=True):
     """The first of some points that are alike, and for how many points of which partitions it stands for each rule."""
 
     first: UndecidedLine

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from auditor.report.alike import blurred
 from auditor.report.model import Availability, Condition, Exposure, PlacedAvailability, Safeguard, StateRow
@@ -105,8 +106,7 @@ def told_of(account: Availability) -> Iterator[str]:
     yield from account.silences
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlikeAccounts:
+class AlikeAccounts(Struct, frozen=True, kw_only=True):
     """Partitions that were exposed alike at the same times; the first speaks for all."""
 
     places: tuple[PlacedAvailability, ...]

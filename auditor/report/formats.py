@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, cast
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -12,8 +13,7 @@ if TYPE_CHECKING:
     from auditor.report.model import AuditReport
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportFormat:
+class ReportFormat(Struct, frozen=True, kw_only=True):
     """One way of telling a report."""
 
     module: str

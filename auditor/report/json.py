@@ -8,19 +8,25 @@ from typing import Final
 import msgspec
 
 from auditor.document_fields import Json, at_least, camel, fields
-from auditor.report.availability_json import availability_document
-from auditor.report.coverage_json import coverage_document
-from auditor.report.loss_json import loss_document
 from auditor.report.model import (
     AuditReport,
+    Contents,
+    Coverage,
+    GroupAtRisk,
     Incident,
     IncidentBill,
+    Loss,
+    PlacedAvailability,
     PlacedCounterfactual,
     PlacedHistory,
     PlacedReplica,
+    Portion,
     ProtocolOutcome,
+    RemoteCopy,
+    Survivor,
+    UndecidedLine,
 )
-from auditor.report.named_places import listed
+from auditor.report.named_places import PLACES_TOLD, listed
 from auditor.report.policy_outcome import policy_document
 from rules.finding import Exhibit, Finding, Severity
 
@@ -136,3 +142,108 @@ def _history(placed: PlacedHistory) -> Json:
             fields(milestone, "clock time reference_time epoch text span=evidence") for milestone in placed.milestones
         ],
     }
+
+
+_STATE: Final = (
+    "epoch=leaderEpoch partition_epoch leader isr out_of_sync=osr assigned eligible clock time=since until milliseconds"
+    " next_told min_in_sync min_in_sync_sure conditions=exposed span=evidence"
+)
+_EXPOSURE: Final = "condition states milliseconds untimed=statesUntimed lasting sure offsets ranges=offsetRanges"
+_SAFEGUARD: Final = "name value whose certain allowed instead set_at=evidence"
+
+
+def availability_document(placed: PlacedAvailability) -> Json:
+    """One partition's states, exposures and settings."""
+    account = placed.availability
+    return {
+        **fields(placed, "cluster_id topic partition"),
+        "statesTold": account.rows_told,
+        "states": [fields(row, _STATE) for row in account.rows],
+        "exposures": [fields(exposure, _EXPOSURE) for exposure in account.exposures],
+        "settings": [fields(safeguard, _SAFEGUARD) for safeguard in account.safeguards],
+        "notTold": list(account.silences),
+    }
+
+
+_MISSING: Final = "cluster_id topic partition broker held_by"
+
+
+def _scope(coverage: Coverage) -> Json:
+    scope = coverage.scope
+    return {
+        **fields(scope, "words kinds absent partly cut_short begun_late holed requests_holed"),
+        **fields(scope, "before_logs=partitionsBeforeLogs metadata_untold"),
+        "filesLacking": [fields(each, "noun=kind due paths opens") for each in scope.files],
+        **fields(scope, "replicas_here replicas_assigned partial"),
+    }
+
+
+def _undecided(point: UndecidedLine) -> Json:
+    return {
+        **fields(point, "rule reason missing partitions"),
+        "places": listed(point.places[:PLACES_TOLD]),
+        **fields(point, "blocking asked_at_level"),
+    }
+
+
+def coverage_document(report: AuditReport) -> Json:
+    """The ledger as plain values."""
+    coverage = report.coverage
+    return {
+        **fields(coverage, "clusters brokers partitions replicas_seen replicas_away=replicasMissing replicas_lacking"),
+        "missingReplicas": [fields(missing, _MISSING) for missing in coverage.missing],
+        "replicasAssignedElsewhere": coverage.replicas_assigned_elsewhere,
+        "assignedElsewhere": [fields(missing, _MISSING) for missing in coverage.assigned_elsewhere],
+        **fields(coverage, "bytes_seen bytes_read bytes_refused offsets_covered offsets_compared batches"),
+        **fields(coverage, "checksums_verified files_seen files_unread first_timestamp last_timestamp ratio log_times"),
+        "scope": _scope(coverage),
+        "absentLogs": [fields(each) for each in coverage.absent_logs],
+        "contradictedReleases": [fields(each, "broker given logged=told") for each in coverage.contradicted_releases],
+        "unnamedTopics": [fields(each) for each in coverage.unnamed],
+        "undecided": [_undecided(point) for point in coverage.undecided],
+    }
+
+
+def loss_document(loss: Loss) -> Json:
+    """The loss."""
+    start = loss.start_offset
+    return {
+        **fields(loss, "epoch latest_epoch leader next_epoch next_leader start_offset end_offset"),
+        **fields(loss, "end_known=endOffsetKnown end_at_most=endOffsetAtMost again=openedAgain"),
+        "committed": [start, loss.committed_end],
+        "acknowledged": [start, max(loss.acknowledged_end, loss.committed_end)],
+        "portions": [_portion(portion) for portion in loss.portions],
+        "reused": [start, loss.reused_end],
+        **fields(loss, "reused_epochs answers answers_known first_time last_time clock"),
+        "contents": None if loss.contents is None else _contents(loss.contents),
+        **fields(loss, "clients readers"),
+        "groups": [_group(group) for group in loss.groups],
+        "groupsKnown": loss.groups_known,
+        "survivors": [_survivor(survivor) for survivor in loss.survivors],
+        "remote": [_remote(copy) for copy in loss.remote],
+        **fields(loss, "searched restored unread=perhapsHeldBy because"),
+    }
+
+
+def _remote(copy: RemoteCopy) -> Json:
+    return fields(copy, "segment broker epoch start_offset end_offset span=evidence")
+
+
+def _portion(portion: Portion) -> Json:
+    return {
+        **fields(portion, "worth start_offset end_offset records bytes"),
+        "atLeast": at_least(portion),
+        "divided": portion.divided,
+    }
+
+
+def _contents(contents: Contents) -> Json:
+    return fields(contents)
+
+
+def _group(group: GroupAtRisk) -> Json:
+    return fields(group, "group offset=committedOffset epoch=committedEpoch time=commitTime standing")
+
+
+def _survivor(survivor: Survivor) -> Json:
+    return fields(survivor, "broker kind path start_offset end_offset")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from auditor.report.placed import (
     PlacedAdvice,
@@ -55,8 +56,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefusalLine:
+class RefusalLine(Struct, frozen=True, kw_only=True):
     """One thing that could not be read."""
 
     kind: str
@@ -77,8 +77,7 @@ NO_RULE: Final = "-"
 """Stands where a rule's id would: what is untold is of no rule."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UndecidedLine:
+class UndecidedLine(Struct, frozen=True, kw_only=True):
     """What a rule could not decide, and in which partitions."""
 
     rule: str
@@ -96,8 +95,7 @@ class UndecidedLine:
         return len(self.places)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MissingReplica:
+class MissingReplica(Struct, frozen=True, kw_only=True):
     """A replica that its broker's checkpoints or the last assignment name and no directory of the dump holds."""
 
     cluster_id: str | None
@@ -115,8 +113,7 @@ class MissingReplica:
         return f"{self.topic}-{self.partition} of broker {self.broker} ({held})"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogTimes:
+class LogTimes(Struct, frozen=True, kw_only=True):
     """Brokers whose logs were read, and the zone that was given for their times; null where none was."""
 
     timezone: str | None
@@ -126,8 +123,7 @@ class LogTimes:
 IDS_SHOWN: Final = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnnamedTopic:
+class UnnamedTopic(Struct, frozen=True, kw_only=True):
     """A topic of which requests or logs tell by its id alone; none of that is judged."""
 
     cluster_id: str | None
@@ -144,8 +140,7 @@ class UnnamedTopic:
         return f"{self.topic_id} ({f'called {named}' if named else 'never named'})"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AbsentLogs:
+class AbsentLogs(Struct, frozen=True, kw_only=True):
     """Kinds of logs that were not read of some brokers: the fewer there are, the less could be judged."""
 
     kinds: tuple[str, ...]
@@ -173,8 +168,7 @@ _LOG_WORDS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContradictedRelease:
+class ContradictedRelease(Struct, frozen=True, kw_only=True):
     """A release that was given for a broker whose own logs tell only of others."""
 
     broker: int
@@ -182,8 +176,7 @@ class ContradictedRelease:
     logged: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coverage:
+class Coverage(Struct, frozen=True, kw_only=True):
     """How much was seen to say what is said."""
 
     clusters: int
@@ -254,8 +247,7 @@ class Coverage:
         return f"{total} not found in this dump, and not judged: {named}{f'; {rest} more' if rest > 0 else ''}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditReport:
+class AuditReport(Struct, frozen=True, kw_only=True):
     """What an audit has to say."""
 
     version: str

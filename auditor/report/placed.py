@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rules.advice import Advice
 from rules.availability.account import Availability
@@ -15,36 +15,30 @@ from rules.loss.unbilled import Unbilled
 from rules.timeline.values import DrawnHistory
 from rules.verdict import ReplicaVerdict
 
-"""A partition by its cluster, its topic and its number; none but the cluster where it is about the whole dump."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedReplica:
-    """A replica with the partition it belongs to."""
+class Placed(Struct, frozen=True, kw_only=True):
+    """Something that is told of one partition."""
 
     cluster_id: str | None
     topic: str
     partition: int
+
+
+class PlacedReplica(Placed, frozen=True, kw_only=True):
+    """A replica with the partition it belongs to."""
+
     replica: ReplicaVerdict
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedCounterfactual:
+class PlacedCounterfactual(Placed, frozen=True, kw_only=True):
     """A counterfactual table with the partition it belongs to."""
 
-    cluster_id: str | None
-    topic: str
-    partition: int
     table: Counterfactual
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedHistory:
+class PlacedHistory(Placed, frozen=True, kw_only=True):
     """What is told of a troubled partition over time: what new epochs left out, and how it came to that."""
 
-    cluster_id: str | None
-    topic: str
-    partition: int
     losses: tuple[Loss, ...]
     milestones: tuple[Milestone, ...]
     clocks: tuple[ClockOffset, ...] = ()
@@ -62,23 +56,15 @@ class PlacedHistory:
         return any(loss.leader in finding.brokers if epoch is None else loss.epoch == epoch for loss in held)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedAvailability:
+class PlacedAvailability(Placed, frozen=True, kw_only=True):
     """Who was in sync over time, with the partition it is about."""
 
-    cluster_id: str | None
-    topic: str
-    partition: int
     availability: Availability
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedAdvice:
+class PlacedAdvice(Placed, frozen=True, kw_only=True):
     """Advice with the partition it is about."""
 
-    cluster_id: str | None
-    topic: str
-    partition: int
     advice: Advice
     losses: tuple[Loss, ...] = ()
     salvaged_by: tuple[str, ...] = ()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from auditor.document_fields import fields
 from rules.finding import Severity
@@ -12,8 +13,7 @@ from rules.words import counted, numbered
 SHOWN = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SilencedLine:
+class SilencedLine(Struct, frozen=True, kw_only=True):
     """A finding that does not make the run fail, why not, and until when."""
 
     finding: str
@@ -22,8 +22,7 @@ class SilencedLine:
     until: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThresholdSet:
+class ThresholdSet(Struct, frozen=True, kw_only=True):
     """A number of a rule that differs from its default."""
 
     rule: str
@@ -33,8 +32,7 @@ class ThresholdSet:
     default: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyOutcome:
+class PolicyOutcome(Struct, frozen=True, kw_only=True):
     """What of a policy held, and what no longer does."""
 
     rules_off: tuple[str, ...] = ()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from auditor.report.plain import plain
 
@@ -31,8 +32,7 @@ STEP: Final = 1024
 NOT_TOLD: Final = "not told"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sheet:
+class Sheet(Struct, frozen=True, kw_only=True):
     """How wide the page is, and whether it takes colour."""
 
     columns: int

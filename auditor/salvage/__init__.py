@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from auditor.salvage.salvage import SalvageRequest, run_salvage
-
-__all__ = ["SalvageRequest", "run_salvage"]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import pyarrow.compute as pc
+from msgspec import Struct
 
 from auditor.config import ConfigError
 from auditor.engines.leftovers import with_leftovers
@@ -32,8 +32,7 @@ SALVAGEABLE: Final = {rule: bearing.records for rule, bearing in BEARINGS.items(
 """By the ids of rules, which records their findings mean."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lost:
+class Lost(Struct, frozen=True, kw_only=True):
     """The records that a finding speaks of."""
 
     finding: str
@@ -56,8 +55,7 @@ class Lost:
         return self.newest_epoch is None or self.oldest_epoch <= epoch <= self.newest_epoch
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LostBatch:
+class LostBatch(Struct, frozen=True, kw_only=True):
     """One batch to write again, and which of its offsets."""
 
     epoch: int

@@ -7,9 +7,10 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TextIO
+
+from msgspec import Struct
 
 from auditor.config import ConfigError
 from auditor.memory import Remembered, recall, reopened
@@ -48,8 +49,7 @@ WARNINGS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SalvageRequest:
+class SalvageRequest(Struct, frozen=True, kw_only=True):
     """What to salvage, and to where."""
 
     finding: str
@@ -61,8 +61,7 @@ class SalvageRequest:
     understood: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Salvaged:
+class Salvaged(Struct, frozen=True, kw_only=True):
     """What came out."""
 
     records: int

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from parsers.tables import BrokerEvent
 from parsers.tables.events import EventKind
@@ -20,8 +20,7 @@ CONTROLLER: Final = 100
 STATE_CHANGE: Final = "state.change.logger"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Handling:
+class Handling(Struct, frozen=True, kw_only=True):
     """How many microseconds a request took from its arrival until its answer was sent, and of these how many where."""
 
     total: int = 1000
@@ -30,8 +29,7 @@ class Handling:
     remote: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatementStamp:
+class StatementStamp(Struct, frozen=True, kw_only=True):
     """The node that writes a statement, the statement's number in the run, and its time."""
 
     node: int

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
 from auditor.config import ConfigError
 from auditor.simulation.decisions import directory_id, write_metadata_log
-from auditor.simulation.journal_rows import FIRST_TIMESTAMP, Recorder, recorded
-from auditor.simulation.log_files import write_logs
-from auditor.simulation.writing_place import CLUSTER, CONTROLLER, TOPIC, TOPIC_ID
+from auditor.simulation.journal_rows import FIRST_TIMESTAMP, Journal, Recorder, recorded
+from auditor.simulation.writing_place import CLUSTER, CONTROLLER, TOPIC, TOPIC_ID, StatementStamp
 from auditor.whole_files import whole_folder
+from parsers.tables import BrokerEvent
+from parsers.writers.broker_log import event_line, start_lines
 from parsers.writers.checkpoints import (
     epoch_lines,
     offset_lines,
@@ -23,10 +25,11 @@ from parsers.writers.checkpoints import (
     write_meta_properties,
     write_partition_metadata,
 )
+from parsers.writers.request_log import request_line
 from parsers.writers.segments import Record, batch_bytes, legacy_bytes, write_segment
 from rules.simulator.generation import Generation
 from rules.simulator.run_rows import Run
-from rules.simulator.state import Batch, Broker
+from rules.simulator.state import Batch, Broker, Cluster, lag_limit, may_elect_unclean
 
 DATE: Final = "Sun Sep 13 12:26:40 UTC 2020"
 
@@ -137,3 +140,40 @@ def _messages(batch: Batch) -> Iterator[bytes]:
 
 def _values(batch: Batch) -> Iterable[bytes]:
     return (f"{batch.name}.{place}".encode() for place in range(batch.count))
+
+
+def write_logs(journal: Journal, folder: Path, generation: Generation, first: Cluster) -> None:
+    """Writes the logs; a node's appenders open their files when it starts, whether or not anything comes."""
+    folder.mkdir(parents=True)
+    release = generation.binary.release
+    events = [(_time(row), event_line(row, release)) for row in journal.server]
+    starts = [] if journal.node == CONTROLLER else list(_starts(journal, generation, first))
+    _write(folder / "server.log", (line for _, line in sorted([*starts, *events], key=lambda pair: pair[0])))
+    _write(folder / "state-change.log", (event_line(row, release) for row in journal.state_change))
+    requests = groupby(journal.requests, key=lambda row: (type(row), row.correlation_id))
+    _write(folder / "kafka-request.log", (request_line(tuple(rows), release) for _, rows in requests))
+
+
+def _time(row: BrokerEvent) -> str:
+    return row.time_text or ""
+
+
+def _write(path: Path, lines: Iterable[bytes]) -> None:
+    path.write_bytes(b"".join(lines))
+
+
+def _starts(journal: Journal, generation: Generation, first: Cluster) -> Iterator[tuple[str, bytes]]:
+    """What the broker's process printed whenever it started: its own settings, which a topic's may differ from."""
+    broker = next(found for found in first.brokers if found.id == journal.node)
+    identity = "node.id" if generation.kraft else "broker.id"
+    settings = {
+        identity: str(journal.node),
+        "inter.broker.protocol.version": str(generation.spoken),
+        "min.insync.replicas": str(first.settings.min_insync_replicas),
+        "replica.lag.time.max.ms": str(lag_limit(first, broker)),
+        "unclean.leader.election.enable": str(may_elect_unclean(first, broker)).lower(),
+    }
+    metadata_version = str(generation.spoken) if generation.kraft else None
+    for started in journal.starts:
+        text = StatementStamp(node=journal.node, number=0, ms=started).time_text
+        yield text, start_lines(text, generation.binary.release, settings, metadata_version)

@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from auditor.timeline.run_timeline import Excerpt, evidence_of, run_timeline, timeline
-
-__all__ = ["Excerpt", "evidence_of", "run_timeline", "timeline"]

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from auditor.archives import at_hand
 from auditor.audit import prepare
 from auditor.config import AuditConfig, ConfigError, merge
+from auditor.document_fields import Json, fields
 from auditor.dumps import gather
 from auditor.engines.epoch_files import epochs_in
 from auditor.engines.named_statements import heard
@@ -24,14 +25,14 @@ from auditor.engines.settle import settle
 from auditor.engines.witnesses.broker_settings import informed
 from auditor.outlet import deliver, require_one_of, require_writable
 from auditor.progress_bar import watched
-from auditor.timeline.json_document import timeline_document
 from auditor.timeline.text import timeline_text
 from auditor.timeline.window import Window, window_of
 from rules.evidence import Level, PartitionEvidence
 from rules.loss.incurred import Loss
 from rules.narrow.assemble import assemble, owned
 from rules.narrow.facts import Fact, Surroundings
-from rules.timeline.rows import Timeline, timeline_of
+from rules.protocol.watermarks import ExpectedHighWatermark
+from rules.timeline.rows import Cell, LastStable, Timeline, TimelineRow, timeline_of
 
 AS_IT_STANDS: Final = AuditConfig()
 UNWATCHED: Final = Silent()
@@ -47,8 +48,7 @@ def run_timeline(dumps: Sequence[Path], config: AuditConfig, asked: Excerpt) -> 
         deliver(text, config)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Excerpt:
+class Excerpt(Struct, frozen=True, kw_only=True):
     """The partition, and the stretch of its history; null for all of it."""
 
     topic: str
@@ -85,8 +85,7 @@ def _rendered(whole: Timeline, window: Window, config: AuditConfig) -> str:
     return _json(window.shows(whole))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GatheredFacts:
+class GatheredFacts(Struct, frozen=True, kw_only=True):
     """What a dump holds about one partition: its facts with headers believed, and for a bill as an audit reads them."""
 
     dump: str
@@ -161,3 +160,63 @@ def _one_cluster(facts: Sequence[Fact], root: str, name: str) -> str | None:
 def _json(drawn: Timeline) -> str:
     document: Mapping[str, object] = timeline_document(drawn)
     return json.dumps(document, indent=1, ensure_ascii=True) + "\n"
+
+
+FORMAT = "tidemark-timeline/1"
+MEANING = (
+    "Log ends and high watermarks are what a replica must have held after the event, between two bounds. They are"
+    " recomputed without any told high watermark. What an answer tells was read before it, so it may be lower."
+)
+"""What the fields of the document mean."""
+
+
+def timeline_document(drawn: Timeline) -> Json:
+    """The document."""
+    return {
+        "format": FORMAT,
+        "description": MEANING,
+        **fields(drawn, "topic partition brokers"),
+        "clocks": [
+            fields(clock, "clock reference milliseconds least=atLeast most=atMost bounds") for clock in drawn.clocks
+        ],
+        "missing": [fields(missing, "evidence leaves_open epochs") for missing in drawn.missing],
+        "rows": [_row(row) for row in drawn.rows],
+    }
+
+
+def _row(row: TimelineRow) -> Json:
+    moment = row.moment
+    return {
+        "time": row.time,
+        "earlierThanAbove": row.back,
+        **fields(moment, "clock clock_time"),
+        "lastClockTime": None if moment.last_time is None else moment.last_time - (moment.set_back or 0),
+        "kind": moment.kind,
+        "text": row.text,
+        **fields(moment, "count epoch term error doubtful"),
+        "replicas": [_cell(cell) for cell in row.cells],
+        "remoteLogEnds": [fields(end, "broker low high") for end in row.remotes],
+        "lastStableOffset": None if row.last_stable is None else _stable(row.last_stable),
+        **fields(moment.span, "source start end"),
+    }
+
+
+def _stable(last: LastStable) -> Json:
+    return {**_interval(last.expected), "told": last.observed, "outside": last.outside}
+
+
+def _cell(cell: Cell) -> Json:
+    return {
+        **fields(cell, "broker leads epoch"),
+        "logEndOffset": _interval(cell.log_end),
+        "highWatermark": _interval(cell.high_watermark),
+        **fields(cell, "told_log_end=toldLogEndOffset told_high_watermark outside"),
+    }
+
+
+def _interval(expected: ExpectedHighWatermark) -> Json:
+    return {
+        **fields(expected.interval, "low high"),
+        "lowBecause": expected.low.because if expected.low else None,
+        "highBecause": expected.high.because if expected.high else None,
+    }

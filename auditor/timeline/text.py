@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
+
+from msgspec import Struct
 
 from auditor.report.bill import sentence
 from auditor.report.plain import plain
@@ -47,8 +48,7 @@ def missing_lines(drawn: Timeline) -> list[str]:
     return [f"{missing.evidence}; it leaves open {missing.leaves_open}" for missing in drawn.missing]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
+class Columns(Struct, frozen=True, kw_only=True):
     """The timeline as a table."""
 
     heads: tuple[str, ...]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
+
+from msgspec import Struct
 
 from auditor.config import ConfigError
 from auditor.config.settings import shortened
@@ -17,8 +18,7 @@ LONGEST_TIME = 15
 """Digits of milliseconds: enough for thirty thousand years."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
+class Window(Struct, frozen=True, kw_only=True):
     """What is shown of a timeline."""
 
     since: int | None = None

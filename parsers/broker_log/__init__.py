@@ -8,35 +8,5 @@ from parsers.broker_log.compressed import GzipText
 from parsers.broker_log.entry_layout import DEFAULT_PATTERN, USUAL_PATTERNS, EntryLayout, LayoutError, parse_layout
 from parsers.broker_log.reader import LogPart, Reading, no_part, read_log
 from parsers.broker_log.witness import Witness, answered_ports, printed_ports, several_speak, witnesses
-from parsers.broker_log.wrapped import HEAD_BYTES, UnwrappedText, WrappedLayout, read_written, speakers, written_as
+from parsers.broker_log.wrapped import HEAD_BYTES, WrappedLayout, read_written, speakers, written_as
 from parsers.broker_log.zones import given_for, instant_of, owner_and_value, zone_named
-
-__all__ = [
-    "DEFAULT_PATTERN",
-    "EVENTS",
-    "HEAD_BYTES",
-    "USUAL_PATTERNS",
-    "EntryLayout",
-    "GzipText",
-    "LayoutError",
-    "LogPart",
-    "Reading",
-    "UnwrappedText",
-    "Witness",
-    "WrappedLayout",
-    "answered_ports",
-    "given_for",
-    "instant_of",
-    "no_part",
-    "owner_and_value",
-    "parse_layout",
-    "printed_ports",
-    "read_log",
-    "read_written",
-    "several_speak",
-    "speakers",
-    "wall_clock",
-    "witnesses",
-    "written_as",
-    "zone_named",
-]  # fmt: skip

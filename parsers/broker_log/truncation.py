@@ -6,7 +6,6 @@ from typing import Final
 
 from parsers.broker_log.wording import Event, Wording
 
-_FETCHER: Final = "[ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] "
 _STATE: Final = "Truncating partition {tp} with TruncationState(offset={offset}, completed={*}) due to "
 
 TRUNCATION: Final = (
@@ -14,15 +13,8 @@ TRUNCATION: Final = (
         kind="truncating",
         means="The log end offset is lowered to offset. The former end is not in the line.",
         wordings=(
-            Wording(
-                text="Truncating to offset {offset}", since="1.0",
-                sample="[UnifiedLog partition=pay-0, dir=/var/lib/kafka/data/broker-1] Truncating to offset 100",
-                expect={"topic": "pay", "partition": 0, "offset": 100, "directory": "/var/lib/kafka/data/broker-1"},
-            ),
-            Wording(
-                text="Truncating log {tp} to offset {offset}.", until="1.0",
-                sample="Truncating log pay-0 to offset 100.", expect={"topic": "pay", "partition": 0, "offset": 100},
-            ),
+            Wording(text="Truncating to offset {offset}", since="1.0"),
+            Wording(text="Truncating log {tp} to offset {offset}.", until="1.0"),
         ),
     ),
     Event(
@@ -30,14 +22,12 @@ TRUNCATION: Final = (
         means="A truncation to offset cuts nothing: the log already ends there or before. Tells the log end offset minus one.",
         wordings=(
             Wording(
-                text="Truncating to {offset} has no effect as the largest offset in the log is {last_offset}", since="1.0",
-                sample="[Log partition=my-topic.v2-0, dir=/d] Truncating to 15 has no effect as the largest offset in the log is 14",
-                expect={"topic": "my-topic.v2", "partition": 0, "offset": 15, "log_end_offset": 15},
+                text="Truncating to {offset} has no effect as the largest offset in the log is {last_offset}",
+                since="1.0",
             ),
             Wording(
-                text="Truncating {tp} to {offset} has no effect as the largest offset in the log is {last_offset}", until="1.0",
-                sample="Truncating t-0 to 5 has no effect as the largest offset in the log is 4.",
-                expect={"topic": "t", "partition": 0, "offset": 5, "log_end_offset": 5},
+                text="Truncating {tp} to {offset} has no effect as the largest offset in the log is {last_offset}",
+                until="1.0",
             ),
         ),
     ),
@@ -45,14 +35,10 @@ TRUNCATION: Final = (
         kind="truncating-to-high-watermark",
         means="The follower has no epochs to ask with and cuts to its own high watermark. At offset 0 of an empty log it is benign.",
         wordings=(
+            Wording(text=_STATE + "local high watermark {high_watermark}", since="3.1"),
             Wording(
-                text=_STATE + "local high watermark {high_watermark}", since="3.1",
-                sample=_FETCHER + "Truncating partition d-0 with TruncationState(offset=120, completed=true) due to local high watermark 120",
-                expect={"broker": 1, "leader": 2, "topic": "d", "offset": 120, "high_watermark": 120},
-            ),
-            Wording(
-                text="Truncating partition {tp} to local high watermark {high_watermark}", copies={"offset": "high_watermark"}, since="2.1", until="3.1",
-                sample=_FETCHER + "Truncating partition orders-2 to local high watermark 0", expect={"topic": "orders", "offset": 0, "high_watermark": 0},
+                text="Truncating partition {tp} to local high watermark {high_watermark}",
+                copies={"offset": "high_watermark"}, since="2.1", until="3.1",
             ),
         ),
     ),
@@ -63,9 +49,6 @@ TRUNCATION: Final = (
             Wording(
                 text=_STATE + "leader epoch and offset EpochEndOffset(errorCode={*}, partition={*}, leaderEpoch={epoch}, endOffset={answer_offset})",
                 since="3.1",
-                sample=_FETCHER + "Truncating partition pay-0 with TruncationState(offset=100, completed=true) due to leader epoch "
-                "and offset EpochEndOffset(errorCode=0, partition=0, leaderEpoch=0, endOffset=100)",
-                expect={"topic": "pay", "offset": 100, "epoch": 0, "answer_offset": 100, "log_end_offset": None},
             ),
         ),
     ),
@@ -74,9 +57,8 @@ TRUNCATION: Final = (
         means="The follower cuts records that it believed committed.",
         wordings=(
             Wording(
-                text="Truncating <?future ?>{tp} to offset {offset} below high watermark {high_watermark}", since="2.0",
-                sample="[UnifiedLog partition=pay-0, dir=/d] Truncating pay-0 to offset 100 below high watermark 150",
-                expect={"topic": "pay", "offset": 100, "high_watermark": 150},
+                text="Truncating <?future ?>{tp} to offset {offset} below high watermark {high_watermark}",
+                since="2.0",
             ),
         ),
     ),
@@ -85,10 +67,8 @@ TRUNCATION: Final = (
         means="The high watermark went back from previous_offset to high_watermark.",
         wordings=(
             Wording(
-                text="Non-monotonic update of high watermark from (offset={previous_offset}<?,?> segment=[{*}]) to (offset={high_watermark}", since="2.8",
-                sample="[UnifiedLog partition=pay-0, dir=/d] Non-monotonic update of high watermark from "
-                "(offset=150, segment=[0:5605]) to (offset=100, segment=[0:3700])",
-                expect={"topic": "pay", "previous_offset": 150, "offset": None, "high_watermark": 100},
+                text="Non-monotonic update of high watermark from (offset={previous_offset}<?,?> segment=[{*}]) to (offset={high_watermark}",
+                since="2.8",
             ),
         ),
     ),
@@ -96,17 +76,8 @@ TRUNCATION: Final = (
         kind="segments-truncated",
         means="Whole segments go with a truncation.",
         wordings=(
-            Wording(
-                text="Deleting segments as part of log truncation: {detail}", since="2.8",
-                sample="[LocalLog partition=t-0, dir=/d] Deleting segments as part of log truncation: "
-                "LogSegment(baseOffset=40, size=0, lastModifiedTime=1, largestRecordTimestamp=None)",
-                expect={"topic": "t", "detail": "LogSegment(baseOffset=40, size=0, lastModifiedTime=1, largestRecordTimestamp=None)"},
-            ),
-            Wording(
-                text="Scheduling segments for deletion {detail}", since="2.4", until="2.8",
-                sample="[Log partition=t-0, dir=/d] Scheduling segments for deletion List(LogSegment(baseOffset=40, size=0))",
-                expect={"topic": "t", "detail": "List(LogSegment(baseOffset=40, size=0))"},
-            ),
+            Wording(text="Deleting segments as part of log truncation: {detail}", since="2.8"),
+            Wording(text="Scheduling segments for deletion {detail}", since="2.4", until="2.8"),
         ),
     ),
     Event(
@@ -116,9 +87,6 @@ TRUNCATION: Final = (
             Wording(
                 text="Truncate fully and reset fetch offset for partition {tp} from {previous_offset} to the current leader's start offset {offset}",
                 since="3.6",
-                sample=_FETCHER + "Truncate fully and reset fetch offset for partition t-0 from 10 to the current leader's "
-                "start offset 50 because the local replica's end offset is smaller than the current leader's start offsets.",
-                expect={"topic": "t", "previous_offset": 10, "offset": 50},
             ),
         ),
     ),
@@ -128,8 +96,6 @@ TRUNCATION: Final = (
         wordings=(
             Wording(
                 text="Reset fetch offset for partition {tp} from {previous_offset} to current leader's latest offset {offset}",
-                sample=_FETCHER + "Reset fetch offset for partition t-0 from 70 to current leader's latest offset 60",
-                expect={"topic": "t", "previous_offset": 70, "offset": 60},
             ),
         ),
     ),
@@ -140,8 +106,6 @@ TRUNCATION: Final = (
             Wording(
                 text="Reset fetch offset for partition {tp} from {previous_offset} to <current|the current> leader's start offset {offset}",
                 until="3.6",
-                sample=_FETCHER + "Reset fetch offset for partition t-0 from 10 to current leader's start offset 50",
-                expect={"topic": "t", "previous_offset": 10, "offset": 50},
             ),
         ),
     ),
@@ -152,8 +116,6 @@ TRUNCATION: Final = (
             Wording(
                 text="Reset fetch offset for partition {tp} from {previous_offset} to the current local replica's end offset {offset}",
                 since="3.6",
-                sample=_FETCHER + "Reset fetch offset for partition t-0 from 60 to the current local replica's end offset 60",
-                expect={"topic": "t", "previous_offset": 60, "offset": 60},
             ),
         ),
     ),
@@ -165,15 +127,10 @@ TRUNCATION: Final = (
                 text="Current offset {previous_offset} for partition {tp} is out of range, which typically implies a leader change. "
                 "Reset fetch offset to {offset}",
                 since="1.1",
-                sample=_FETCHER + "Current offset 70 for partition t-0 is out of range, which typically implies a leader change. "
-                "Reset fetch offset to 60",
-                expect={"topic": "t", "previous_offset": 70, "offset": 60},
             ),
             Wording(
                 text="Current offset {previous_offset} for partition [{topic},{partition}] out of range; reset offset to {offset}",
                 until="1.1",
-                sample="[ReplicaFetcherThread-0-2]: Current offset 70 for partition [t,0] out of range; reset offset to 60",
-                expect={"topic": "t", "partition": 0, "previous_offset": 70, "offset": 60},
             ),
         ),
     ),
@@ -181,12 +138,7 @@ TRUNCATION: Final = (
         kind="truncation-not-allowed",
         means="The broker stops rather than cut: the leader is shorter than the follower and unclean elections are off.",
         wordings=(
-            Wording(
-                text="Exiting because log truncation is not allowed for partition {tp}", until="2.1",
-                sample=_FETCHER + "Exiting because log truncation is not allowed for partition t-0, current leader's latest "
-                "offset 40 is less than replica's latest offset 60",
-                expect={"topic": "t", "partition": 0},
-            ),
+            Wording(text="Exiting because log truncation is not allowed for partition {tp}", until="2.1"),
         ),
         whole_message=True,
     ),
@@ -196,8 +148,6 @@ TRUNCATION: Final = (
         wordings=(
             Wording(
                 text="Deleting all segments because logEndOffset ({log_end_offset}) is smaller than logStartOffset <(|>{log_start_offset}",
-                sample="[LogLoader partition=t-0, dir=/d] Deleting all segments because logEndOffset (40) is smaller than logStartOffset 50. ",
-                expect={"topic": "t", "log_end_offset": 40, "log_start_offset": 50},
             ),
         ),
     ),
@@ -205,11 +155,7 @@ TRUNCATION: Final = (
         kind="metadata-log-truncated",
         means="A node cut its copy of the metadata log as the quorum leader told it.",
         wordings=(
-            Wording(
-                text="Truncated to offset {offset} from Fetch response from leader {leader}", since="2.7",
-                sample="[RaftManager id=2] Truncated to offset 40 from Fetch response from leader 3",
-                expect={"broker": 2, "offset": 40, "leader": 3},
-            ),
+            Wording(text="Truncated to offset {offset} from Fetch response from leader {leader}", since="2.7"),
         ),
     ),
 )  # fmt: skip

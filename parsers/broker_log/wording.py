@@ -48,13 +48,9 @@ _OPEN_HOLES: Final = ("detail", "items")
 
 
 class Wording(Struct, frozen=True, kw_only=True):
-    """One wording of an event in some releases, with a line that a broker of such a release writes."""
+    """One wording of an event in some releases."""
 
     text: str
-    sample: str
-    """The message with its prefix, as it stands between level and logger."""
-    expect: Mapping[str, int | str | None] = field(default_factory=dict)
-    """Columns that the sample must give."""
     since: str = ""
     until: str = ""
     """The first release line that writes it so, and the first after it that does not; empty where nobody looked further."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from parsers.checkpoints.checkpoint_files import (
     OFFSET_CHECKPOINTS,
-    CheckpointState,
-    EpochCheckpoint,
     read_leader_epoch_checkpoint,
     read_offset_checkpoint,
 )
@@ -17,27 +15,6 @@ from parsers.checkpoints.identity import (
     read_meta_properties,
     read_partition_metadata,
 )
-from parsers.checkpoints.properties import PropertiesFile, Property, read_properties, read_server_properties
+from parsers.checkpoints.properties import read_properties, read_server_properties
 from parsers.checkpoints.quorum_state import QuorumState, read_quorum_state
 from parsers.checkpoints.snapshots import read_producer_snapshot
-
-__all__ = [
-    "OFFSET_CHECKPOINTS",
-    "CheckpointState",
-    "CleanShutdown",
-    "EpochCheckpoint",
-    "MetaProperties",
-    "PartitionMetadata",
-    "PropertiesFile",
-    "Property",
-    "QuorumState",
-    "read_clean_shutdown",
-    "read_leader_epoch_checkpoint",
-    "read_meta_properties",
-    "read_offset_checkpoint",
-    "read_partition_metadata",
-    "read_producer_snapshot",
-    "read_properties",
-    "read_quorum_state",
-    "read_server_properties",
-]

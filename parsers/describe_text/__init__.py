@@ -4,5 +4,3 @@ from __future__ import annotations
 
 from parsers.describe_text.config_lines import split_settings
 from parsers.describe_text.transcripts import parse_describe_text
-
-__all__ = ["parse_describe_text", "split_settings"]

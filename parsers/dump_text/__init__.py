@@ -5,14 +5,4 @@ from __future__ import annotations
 from parsers.dump_text.dumped_file import DumpedFile, dumped_file
 from parsers.dump_text.grammar import told_before_contents
 from parsers.dump_text.output import DumpChunk, Note
-from parsers.dump_text.text_reader import CHUNK_ROWS, read_dump_text
-
-__all__ = [
-    "CHUNK_ROWS",
-    "DumpChunk",
-    "DumpedFile",
-    "Note",
-    "dumped_file",
-    "read_dump_text",
-    "told_before_contents",
-]
+from parsers.dump_text.text_reader import read_dump_text

@@ -3,7 +3,6 @@
 from parsers.indexes.aborted import decided_otherwise
 from parsers.indexes.against import ContradictedEntry, Slots, ascending, beyond, falls, held_against, slots_of
 from parsers.indexes.entries import (
-    ENTRY_LIMIT,
     INDEX_KINDS,
     REFUSAL_LIMIT,
     read_index,
@@ -13,9 +12,3 @@ from parsers.indexes.entries import (
     refused_ends,
     used_size,
 )
-
-__all__ = [
-    "ENTRY_LIMIT", "INDEX_KINDS", "REFUSAL_LIMIT", "ContradictedEntry", "Slots", "ascending", "beyond",
-    "decided_otherwise", "falls", "held_against", "read_index", "read_offset_index", "read_time_index",
-    "read_transaction_index", "refused_ends", "slots_of", "used_size",
-]  # fmt: skip

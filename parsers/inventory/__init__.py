@@ -6,28 +6,6 @@ from parsers.inventory.contents import Inventory, LogDir, LogWitness, ReplicaDir
 from parsers.inventory.enclosure import HOME, NotADump, enclose
 from parsers.inventory.file_names import FileName, ReplicaName, broker_of_word, parse_file_name, parse_replica_name
 from parsers.inventory.impostors import UNPACKED
-from parsers.inventory.log_segments import ExcludedFile, PlainSegments, absent_segments, plain_segments
+from parsers.inventory.log_segments import absent_segments, plain_segments
 from parsers.inventory.take import take_inventory
 from parsers.inventory.unnamed_kinds import begins_dump_text
-
-__all__ = [
-    "HOME",
-    "UNPACKED",
-    "ExcludedFile",
-    "FileName",
-    "Inventory",
-    "LogDir",
-    "LogWitness",
-    "NotADump",
-    "PlainSegments",
-    "ReplicaDir",
-    "ReplicaName",
-    "absent_segments",
-    "begins_dump_text",
-    "broker_of_word",
-    "enclose",
-    "parse_file_name",
-    "parse_replica_name",
-    "plain_segments",
-    "take_inventory",
-]

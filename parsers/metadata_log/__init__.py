@@ -16,10 +16,3 @@ from parsers.metadata_log.records import MetadataInput, MetadataRecord
 from parsers.metadata_log.znode_settings import znode_settings
 from parsers.metadata_log.znode_text import parse_znode_text
 from parsers.metadata_log.znodes import Znode, znode_place, znode_states
-
-__all__ = [
-    "MetadataHistory", "MetadataInput", "MetadataRecord", "MetadataSnapshot", "SnapshotCheck",
-    "SnapshotId", "SnapshotToCheck", "Znode",
-    "decode_metadata_record", "metadata_history", "metadata_input", "parse_znode_text", "snapshot_id",
-    "znode_place", "znode_settings", "znode_states",
-]  # fmt: skip

@@ -7,27 +7,13 @@ from typing import Final
 
 from parsers.provenance import Origin
 from parsers.records.batch import BatchFields, batch_fields, batch_rows
-from parsers.records.keyed import KeyedBatch, keyed_batch
+from parsers.records.keyed import keyed_batch
 from parsers.records.legacy import legacy_rows, message_set
 from parsers.records.record_rows import Entry, content_hash, headers_hash, key_hash
 from parsers.records.sound import Prover
 from parsers.records.undecodable import Undecodable
 from parsers.refusal import Parsed, refuse
 from parsers.tables import RecordRow
-
-__all__ = [
-    "BATCH_LIMIT",
-    "BatchFields",
-    "KeyedBatch",
-    "Prover",
-    "base_offset_of_legacy_wrapper",
-    "content_hash",
-    "decode_entry",
-    "header_of",
-    "headers_hash",
-    "key_hash",
-    "keyed_batch",
-]
 
 BATCH_LIMIT: Final = 128 * 1024 * 1024
 """Bytes that one entry may decompress to, whatever its ratio; rows are charged against it too."""

@@ -15,42 +15,8 @@ from parsers.request_log.by_partition import (
 )
 from parsers.request_log.call import AnsweredPartition, AskedPartition, FetchCall, PartitionKey
 from parsers.request_log.fetch_columns import RequestColumns, Rows
-from parsers.request_log.layout import DEFAULT_PATTERN
 from parsers.request_log.presence import first_time, holds_requests
 from parsers.request_log.read import EVERY_API, LineCounts
 from parsers.request_log.repeated_requests import Again, Worded
-from parsers.request_log.sessions import NOTHING, Session, SessionState, join
+from parsers.request_log.sessions import NOTHING, SessionState, join
 from parsers.request_log.trace import Trace, sessions_after
-
-__all__ = [
-    "DEFAULT_PATTERN",
-    "EVERY_API",
-    "NOTHING",
-    "Again",
-    "AnsweredPartition",
-    "AskedPartition",
-    "FetchCall",
-    "LineCounts",
-    "LostLines",
-    "Other",
-    "PartitionFetch",
-    "PartitionKey",
-    "RequestColumns",
-    "Rows",
-    "Session",
-    "SessionState",
-    "Trace",
-    "Worded",
-    "fetch_columns",
-    "fetch_numbers",
-    "first_time",
-    "holds_requests",
-    "join",
-    "lost_lines",
-    "named_by_lines",
-    "partition_fetch",
-    "produce_columns",
-    "produce_numbers",
-    "sessions_after",
-    "without_repetitions",
-]  # fmt: skip

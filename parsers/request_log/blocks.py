@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
+from io import BytesIO
 from itertools import compress, groupby
 from operator import attrgetter
 from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar, cast
+
+import numpy as np
 
 from parsers.provenance import Origin
 from parsers.request_log import positions
@@ -18,7 +21,6 @@ from parsers.request_log.fetch_columns import RequestColumns
 from parsers.request_log.folded import Folded
 from parsers.request_log.gathered import Gathered, Taken
 from parsers.request_log.layout import MARKER, Layout, layout_of
-from parsers.request_log.line_blocks import braces_in, lines_in
 from parsers.request_log.lines_of_range import MARKS_LIMIT, Line, WholeLines, is_crowded
 from parsers.request_log.read import API_KEYS, EVERY_API, FETCH, LineCounts, line_events
 from parsers.request_log.repeated_requests import Again, SaidBefore, Worded, words_of
@@ -28,6 +30,24 @@ from parsers.request_log.typed import FETCHES, PRODUCES, Reader
 from parsers.request_log.typed import RequestLine as Struct
 from parsers.tables import Refusal
 from parsers.tables.requests import EpochRequest, IsrRequest, OffsetRequest, Produce, RequestEvent
+
+_LOWEST: Final = np.frombuffer(b"[0000-00-00 00:00:00,000", np.uint8)
+"""How a line opens that has Kafka's own layout: each nought stands for a digit."""
+_SPAN: Final = np.where(ord("0") == _LOWEST, 9, 0).astype(np.uint8)
+
+
+def lines_in(data: bytes) -> tuple[list[bytes], list[bool]]:
+    """Lines, each with its line feed, and whether each opens with a bracket and a time as Kafka writes it."""
+    lines = BytesIO(data).readlines()
+    opening = b"".join([line[: len(_LOWEST)].ljust(len(_LOWEST)) for line in lines])
+    letters = np.frombuffer(opening, np.uint8).reshape(-1, len(_LOWEST))
+    return lines, np.all(letters - _LOWEST <= _SPAN, axis=1).tolist()
+
+
+def braces_in(data: bytes) -> int:
+    """How many structs begin in some JSON, if no text in it has a brace."""
+    return int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord("{")))
+
 
 Other: TypeAlias = EpochRequest | OffsetRequest | IsrRequest | RequestEvent | Refusal | Again
 Of = TypeVar("Of", bound=Struct)

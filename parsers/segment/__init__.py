@@ -6,5 +6,3 @@ from parsers.segment.chain import SegmentChunk, scan, scan_source, unread_chunk
 from parsers.segment.columns import HEADER_SCHEMA, with_place
 from parsers.segment.held_bytes import HeldSegment
 from parsers.segment.links import Links
-
-__all__ = ["HEADER_SCHEMA", "HeldSegment", "Links", "SegmentChunk", "scan", "scan_source", "unread_chunk", "with_place"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
 
 import pyarrow as pa
+from msgspec import Struct
 
 from parsers.broker_log import owner_and_value, parse_layout, zone_named
 from parsers.provenance import Origin
@@ -29,8 +29,7 @@ class UnknownTable(ValueError):
     """A table, column or number that the data source does not know; the text says what there is."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableRequest:
+class TableRequest(Struct, frozen=True, kw_only=True):
     """One table of one dump."""
 
     path: str

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
+from msgspec.structs import replace
 
 from parsers.checkpoints import (
     OFFSET_CHECKPOINTS,
@@ -24,13 +25,12 @@ from parsers.checkpoints import (
     read_server_properties,
 )
 from parsers.files import FileFault, locate, read_source
-from parsers.indexes import INDEX_KINDS, read_index
+from parsers.indexes import INDEX_KINDS, ContradictedEntry, beyond, falls, held_against, read_index, slots_of
 from parsers.provenance import FileKind, Origin
 from parsers.records import decode_entry
 from parsers.refusal import Parsed
 from parsers.segment import SegmentChunk, scan_source, with_place
 from parsers.spark.asked_table import TableRequest
-from parsers.spark.beside_segments import beside_their_segment
 from parsers.spark.row_batches import batches_of
 from parsers.spark.slices import FilePart
 from parsers.tables import BrokerSetting, EpochEntry, IndexEntry, OffsetCheckpoint, ProducerState, RecordRow, Refusal
@@ -154,3 +154,27 @@ def disk_refusals(part: FilePart, request: TableRequest) -> Iterator[Refusal]:
         yield content
     else:
         yield from SMALL[part.kind](content, part).refusals
+
+
+def beside_their_segment(rows: Sequence[IndexEntry], data: bytes, part: FilePart, root: Path) -> tuple[IndexEntry, ...]:
+    """The rows of an index, those that its segment contradicts marked; the segment is read for it."""
+    flaws = {one.place: one.flaw for one in _contradictions(data, part, root)}
+    return tuple(replace(row, contradiction=flaws[row.span_start]) if row.span_start in flaws else row for row in rows)
+
+
+def _contradictions(data: bytes, part: FilePart, root: Path) -> Iterator[ContradictedEntry]:
+    slots = slots_of(data, part.base_offset or 0, INDEX_KINDS[part.kind])
+    yield from falls(slots)
+    segment = replace(part.origin, source=part.origin.source.rpartition(".")[0] + ".log")
+    place = locate(root, segment.source)
+    if isinstance(place, FileFault) or not place.is_file():
+        return
+    size, end, ended = place.stat().st_size, 0, 0
+    for chunk in scan_source(root, segment, verify=False):
+        yield from held_against(slots, chunk.headers)
+        if chunk.headers.num_rows:
+            last = chunk.headers.num_rows - 1
+            ended, end = chunk.headers["span_end"][last].as_py(), chunk.headers["last_offset"][last].as_py() + 1
+    if ended == size:
+        # Behind a tail that is no batch the log may have gone on.
+        yield from beyond(slots, size, end if size else -1)

@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import Path
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSourceReader
+from pyspark.sql.functions import broadcast, coalesce, col, count, first
 
 from parsers.inventory import NotADump, enclose
 from parsers.spark.asked_table import SPLIT_BYTES, TableRequest, to_options
 from parsers.spark.long_traces import OF_SESSIONS, cut_traces, traced
-from parsers.spark.named_rows import TELLING, topics_of_ids, with_topics
 from parsers.spark.registry import READERS
 from parsers.spark.source import FORMAT, DumpSource
+
+TELLING: Final = ("sources", "topic_changes", "events", "isr_requests", "descriptions")
+"""Tables whose rows may tell both: directories, the metadata log, brokers' logs, requests, outputs of tools."""
+_NO_ID: Final = "A" * 22
+
+
+def topics_of_ids(tables: Iterable[DataFrame]) -> DataFrame:
+    """Each id that bears one name, and that name; an id to which several are given is left out."""
+    pairs = reduce(DataFrame.union, (table.select("topic_id", "topic") for table in tables))
+    both = pairs.where(f"topic IS NOT NULL AND topic_id <> '{_NO_ID}'").distinct()
+    names = both.groupBy("topic_id").agg(first("topic").alias("topic"), count("*").alias("names"))
+    return names.where("names = 1").select("topic_id", "topic")
+
+
+def with_topics(frame: DataFrame, names: DataFrame) -> DataFrame:
+    """The rows with the topics of their ids, where they do not tell them."""
+    given = names.select(col("topic_id").alias("_of_id"), col("topic").alias("_named"))
+    joined = frame.join(broadcast(given), frame["topic_id"] == given["_of_id"], "left")
+    columns = {name: frame[name] for name in frame.columns}
+    topic = coalesce(frame["topic"], given["_named"]).alias("topic", metadata=frame.schema["topic"].metadata)
+    return joined.select(*{**columns, "topic": topic}.values())
+
 
 _PUSHDOWN: Final = "spark.sql.python.filterPushdown.enabled"
 

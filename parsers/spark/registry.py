@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
+from msgspec import Struct
 
 from parsers.checkpoints import OFFSET_CHECKPOINTS
 from parsers.indexes import INDEX_KINDS
@@ -34,8 +34,7 @@ OF_A_REPLICA: Final = ("cluster_id", "broker", "topic", "partition")
 OF_A_BROKER: Final = ("cluster_id", "broker")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableReader:
+class TableReader(Struct, frozen=True, kw_only=True):
     """How a table is read. `rows_of` gives whole batches; what was not asked for is dropped behind it."""
 
     rows_of: Callable[[Sequence[FilePart], TableRequest], Iterator[pa.RecordBatch]]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
+
+from msgspec import Struct
 
 from parsers.provenance import FileKind, Origin, Source
 
@@ -15,8 +16,7 @@ SPLITTABLE: Final[frozenset[FileKind]] = frozenset({"segment", "broker-log", "tr
 """Files of which a part gives its rows whatever stands before it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FilePart:
+class FilePart(Struct, frozen=True, kw_only=True):
     """Bytes `[start, end)` of one file."""
 
     origin: Origin
@@ -27,8 +27,7 @@ class FilePart:
     end: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Slice:
+class Slice(Struct, frozen=True, kw_only=True):
     """What one task gives: the rows in some parts of files, or rows that the plan has found already."""
 
     parts: tuple[FilePart, ...] = ()

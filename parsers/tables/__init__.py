@@ -17,7 +17,7 @@ from parsers.tables.disk import (
     RefusalKind,
     SourceRow,
 )
-from parsers.tables.events import BrokerEvent, BrokerSetting, Description, DescriptionKind, EventKind, TrustLevel
+from parsers.tables.events import BrokerEvent, BrokerSetting, Description, EventKind, TrustLevel
 from parsers.tables.metadata import (
     BrokerChange,
     ConfigChange,
@@ -38,15 +38,6 @@ from parsers.tables.requests import (
     RequestEvent,
     SessionGap,
 )
-
-__all__ = [
-    "TABLES", "BatchHeader", "BrokerChange", "BrokerEvent", "BrokerSetting", "CheckpointKind", "Column",
-    "ConfigChange", "Description", "DescriptionKind", "EpochEntry", "EpochRequest", "EventKind", "FeatureChange",
-    "Fetch", "GroupOffset", "GroupState", "IndexEntry", "IndexFlaw", "IndexKind", "IsrRequest", "MetadataChange",
-    "OffsetCheckpoint", "OffsetRequest", "Produce", "ProducerState", "QuorumChange", "RecordRow", "Refusal",
-    "RefusalKind", "RequestEvent", "SessionGap", "SourceRow", "TopicChange", "Transaction", "TrustLevel",
-    "arrow_schema", "columns", "from_arrow", "no_rows", "to_arrow",
-]  # fmt: skip
 
 TABLES: dict[str, type] = {
     "batches": BatchHeader,

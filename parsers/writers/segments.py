@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from struct import Struct
 from typing import Final, Literal
 
 import cramjam
 import google_crc32c
+import msgspec
 
 Codec = Literal["none", "gzip", "snappy", "lz4", "zstd"]
 
@@ -32,8 +32,7 @@ _V2_UNDER_CRC: Final = Struct(">hiqqqhii")
 _LEGACY_BEFORE_CRC: Final = Struct(">qi")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class Record(msgspec.Struct, frozen=True, kw_only=True):
     """One record of a magic 2 batch, relative to its batch."""
 
     offset_delta: int = 0

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
+
+from msgspec import Struct
 
 from rules.chronicle.acknowledged import Acknowledged
 from rules.chronicle.deposed import Deposed, deposed
@@ -37,8 +38,7 @@ from rules.history.turns import (
 from rules.history.unnamed_epochs import led_by_record
 
 
-@dataclass(frozen=True)
-class Chronicle:
+class Chronicle(Struct, frozen=True, dict=True):
     """What is told of a partition's past; an answer is worked out when somebody asks first."""
 
     moments: tuple[Moment, ...] = ()

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rules.replicas.disagreement import Difference
 from rules.replicas.metadata_snapshots import SnapshotSeen
 from rules.replicas.replica import Replica
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeftUnread:
+class LeftUnread(Struct, frozen=True, kw_only=True):
     """Snapshots of which the names alone were looked at."""
 
     brokers: tuple[int, ...]

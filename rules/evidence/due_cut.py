@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from rules.evidence import PartitionEvidence
@@ -17,8 +17,7 @@ from rules.protocol.truncation import Truncation, truncate_by_epoch_end
 from rules.replicas.replica import Replica
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CutByHighWatermark:
+class CutByHighWatermark(Struct, frozen=True, kw_only=True):
     """A cut that the high watermark decided, beside the one that epochs called for."""
 
     cut: Cut

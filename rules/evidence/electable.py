@@ -6,8 +6,9 @@ The disks may let another replica lead, whose log is longer: it left the ISR, an
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from rules.chronicle.stories import TURNS
 from rules.evidence import CRASHED, PartitionEvidence
@@ -20,8 +21,7 @@ from rules.replicas.replica import Replica
 NOBODY: Final = -1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Vacancy:
+class Vacancy(Struct, frozen=True, kw_only=True):
     """A partition that nobody leads, as far as anything is told."""
 
     electable: frozenset[int] = frozenset()

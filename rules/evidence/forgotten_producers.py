@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from rules.evidence import PartitionEvidence, Replica
 from rules.replicas.sequences import SequenceBreak, fallen_epochs, merged, remembered, sequence_breaks
@@ -17,8 +18,7 @@ Found = tuple[tuple[int, ...], SequenceBreak]
 """The brokers whose logs show a break, and the break."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlikeBreaks:
+class AlikeBreaks(Struct, frozen=True, kw_only=True):
     """Breaks of which the same is to be said."""
 
     kind: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from parsers.provenance import Span
 from rules.protocol.assignment import (
@@ -35,8 +36,7 @@ BROKER: Final = "its broker"
 """What assigns in the newer protocol."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contradiction:
+class Contradiction(Struct, frozen=True, kw_only=True):
     """One thing that is wrong, and some of the partitions that show it."""
 
     assignor: str
@@ -45,8 +45,7 @@ class Contradiction:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unjudged:
+class Unjudged(Struct, frozen=True, kw_only=True):
     """Why an assignment is not judged, and what would settle it."""
 
     reason: str

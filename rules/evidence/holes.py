@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from parsers.provenance import Span
 from rules.evidence import PartitionEvidence
@@ -11,8 +12,7 @@ from rules.protocol.versions import EPOCHS_SINCE_MAGIC
 from rules.replicas.replica import Replica
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hole:
+class Hole(Struct, frozen=True, kw_only=True):
     """Missing offsets `[start, end)`, and the batches around them, as far as there are any."""
 
     start_offset: int

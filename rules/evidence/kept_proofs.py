@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from parsers.tables.metadata import NO_LEADER
 from rules.evidence import PartitionEvidence
@@ -13,8 +14,7 @@ from rules.history.moments import ROLE_KINDS, Committed, Moment
 _NAMING: Final = ("leadership", *ROLE_KINDS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptProofs:
+class KeptProofs(Struct, frozen=True, kw_only=True):
     """The furthest proofs that stand."""
 
     certain: Committed | None

@@ -7,8 +7,10 @@ went on beyond its first offset, and its marker stood above that offset. Who hol
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rules.evidence import PartitionEvidence, Replica, same_topic
 from rules.evidence.lacked_markers import committed_by_all
@@ -16,8 +18,7 @@ from rules.facts.producing import Begun
 from rules.replicas.markers import damaged
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Passed:
+class Passed(Struct, frozen=True, kw_only=True):
     """Who went over a transaction as one that had ended."""
 
     brokers: tuple[int, ...]
@@ -25,8 +26,7 @@ class Passed:
     """How far the cleaners went, at least; null where only its records are missing there, and no checkpoint says so."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LostEnd:
+class LostEnd(Struct, frozen=True, kw_only=True):
     """Transactions of one replica that are open there and had ended for others; the first one is told."""
 
     broker: int

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rules.evidence import CRASHED, PartitionEvidence
 from rules.evidence.holes import Hole, holes, is_empty
 from rules.replicas.replica import Replica
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NeverCleaned:
+class NeverCleaned(Struct, frozen=True, kw_only=True):
     """The first such hole of a replica."""
 
     broker: int

@@ -7,8 +7,10 @@ So of a transaction that is open in the log and not with its coordinator, no mar
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parsers.provenance import Span
 from rules.evidence import PartitionEvidence, Replica
@@ -34,8 +36,7 @@ SLACK: Final = Threshold(
 """Coordinators look for what is overdue every ten seconds, and moves of coordinators and retries take their time."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenTransaction:
+class OpenTransaction(Struct, frozen=True, kw_only=True):
     """A transaction without a marker in the log of the partition's leader."""
 
     broker: int

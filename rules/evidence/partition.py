@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Literal
+
+from msgspec import Struct, field
 
 from rules.chronicle.chronicle import NOTHING_TOLD, Chronicle
 from rules.chronicle.request_logs import LoggedRequests, RequestLogs, log_of
@@ -54,8 +55,7 @@ from rules.unwritten.reconstruction import Reconstruction
 Level = Literal["quick", "full", "deep"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class PartitionEvidence:
+class PartitionEvidence(Struct, frozen=True, kw_only=True, dict=True):
     """Everything known about one partition of one cluster."""
 
     cluster_id: str | None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import PartitionEvidence
@@ -12,8 +13,7 @@ from rules.history.statements import RoleTaken
 from rules.replicas.lineage import LostTerm, known_to_none
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PerhapsBelow:
+class PerhapsBelow(Struct, frozen=True, kw_only=True):
     """An opening that may have left committed records out, and what would decide it."""
 
     lost: LostTerm

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from rules.evidence import PartitionEvidence
 from rules.evidence.starts import known_starts
@@ -11,8 +11,7 @@ from rules.replicas.replica import Replica
 from rules.settings import REMOTE_STORAGE, REMOTE_SYSTEM
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemoteHead:
+class RemoteHead(Struct, frozen=True, kw_only=True):
     """Offsets below every log here, which were not deleted as far as is told."""
 
     brokers: tuple[int, ...]

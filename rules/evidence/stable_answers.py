@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
@@ -25,8 +24,7 @@ class StableAnswer(Struct, frozen=True, kw_only=True):
     due: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StableRun:
+class StableRun(Struct, frozen=True, kw_only=True):
     """Answers one after the other that stand alike."""
 
     standing: Standing

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from rules.evidence import PartitionEvidence
 from rules.evidence.deleted import deleted
@@ -21,8 +22,7 @@ _SNAPSHOTS_MAY_STAY: Final = (2, 8)
 """Since then a snapshot within a segment may outlast that segment until the next start."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownStart:
+class KnownStart(Struct, frozen=True, kw_only=True):
     """An offset at or above which a log began, before anything moved its start that is told."""
 
     offset: int

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import Final
+
+from msgspec import Struct
 
 from parsers.provenance import Span
 from rules.evidence import PartitionEvidence
@@ -23,16 +24,14 @@ FEW: Final = 20
 """Different keys of a producer below which nothing is concluded of it alone: it is counted with others like it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedBy(Agreement):
+class PlacedBy(Agreement, frozen=True, kw_only=True):
     """How many keys of a producer lie where one partitioner places them, in all partitions of a topic."""
 
     first_partition: int
     """Where the first key lies that it does not place there."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenKeys:
+class WrittenKeys(Struct, frozen=True, kw_only=True):
     """The keys of one producer in all partitions of a topic, while it had these numbers of partitions."""
 
     producer: int
@@ -91,8 +90,7 @@ class WrittenKeys:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replaced:
+class Replaced(Struct, frozen=True, kw_only=True):
     """Producers that wrote the same keys by different partitioners: one, and those that came beside it or after it."""
 
     former: WrittenKeys
@@ -121,16 +119,14 @@ class Replaced:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unkeyed:
+class Unkeyed(Struct, frozen=True, kw_only=True):
     """What one producer wrote without keys into all partitions of a topic, while it had one number of them."""
 
     producer: int
     order: Order
 
 
-@dataclass(frozen=True, kw_only=True)
-class TopicEvidence:
+class TopicEvidence(Struct, frozen=True, kw_only=True, dict=True):
     """Everything known about one topic of one cluster."""
 
     cluster_id: str | None

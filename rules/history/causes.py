@@ -7,8 +7,9 @@ fetches in it. A leader leads before it answers, or has an ISR written. How long
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from rules.history.falling_times import BROKERS
 from rules.history.moments import Moment, gives_role, is_metadata, ordered
@@ -22,8 +23,7 @@ First = Mapping[tuple[str, int], RoleTaken]
 """By clock and epoch the line in which its broker took its role, where it had surely not taken it before."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Precedence:
+class Precedence(Struct, frozen=True, kw_only=True):
     """A cause on one clock and its effect on another."""
 
     cause: str

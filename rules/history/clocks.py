@@ -13,9 +13,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from rules.history.causes import Precedence, precedences
 from rules.history.moments import Moment
@@ -30,8 +32,7 @@ Pair = tuple[str, str]
 """The clock of causes, and that of their effects."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClockOffset:
+class ClockOffset(Struct, frozen=True, kw_only=True):
     """A witness's clock against the reference: its time minus the reference's, as far as causes bound it."""
 
     clock: str
@@ -67,8 +68,7 @@ class ClockOffset:
         return f"between {self.least:+d} and {self.most:+d} ms against {self.reference}, {by}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IfSet:
+class IfSet(Struct, frozen=True, kw_only=True):
     """What is known of the differences if one clock was set: it is two clocks, the later one by a name of its own."""
 
     change: PerhapsSet
@@ -106,8 +106,7 @@ class IfSet:
             yield _since(clock)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Clocks:
+class Clocks(Struct, frozen=True, kw_only=True):
     """What is known of the differences between clocks, for every two of them."""
 
     reference: str = ""

@@ -6,9 +6,10 @@ A broker's lines of all partitions are looked at together. What is told of one p
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
+
+from msgspec import Struct
 
 from parsers.provenance import Span
 from rules.history.moments import Moment
@@ -23,8 +24,7 @@ _TABLES: Final = (".csv", ".json", ".jsonl", ".ndjson")
 """Fetches as somebody else wrote them down, in whatever order."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimesFall:
+class TimesFall(Struct, frozen=True, kw_only=True):
     """A line that is older than one before it in its file, by more than threads that write at once may cause."""
 
     clock: str

@@ -6,8 +6,9 @@ Up to 2.7 topics have no id: a topic of the same name begins again at leader epo
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from rules.history.moments import ROLE_KINDS, Moment, held_up_to, in_sync, ordered
 
@@ -121,8 +122,7 @@ def _made_again(moments: Iterable[Moment]) -> dict[str, int]:
     return made
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Fall:
+class _Fall(Struct, frozen=True, kw_only=True):
     """A leader epoch that a clock tells below one that it told before, or anew after the log was deleted."""
 
     first: Moment

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import Final, TypeGuard
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from rules.history.moments import ROLE_KINDS, Moment, gives_role, leads, log_end
@@ -16,8 +16,7 @@ Watermarked = RoleTaken | LogEvent | LogCut
 """What may tell a broker's own high watermark."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cut:
+class Cut(Struct, frozen=True, kw_only=True):
     """A truncation that a broker logged, with what it knew of its log just before."""
 
     broker: int

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from parsers.provenance import Span
 from rules.history.chronology import PLACED_BY_EPOCH, in_order
@@ -19,8 +20,7 @@ _FOLLOWS: Final = re.compile(r"broker \d+ follows\b")
 _LOADED: Final = "loads its log, which ends at offset"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Milestone:
+class Milestone(Struct, frozen=True, kw_only=True):
     """One thing that happened, by whose word and on whose clock."""
 
     clock: str

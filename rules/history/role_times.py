@@ -6,8 +6,10 @@ The files of all partitions are held beside each other. What is told of one part
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rules.history.falling_times import LEAST_MS
 from rules.history.moments import Moment, accepted, falls, gives_role, ordered
@@ -21,8 +23,7 @@ Place = tuple[str, int]
 """A topic, by its id where that is told, and a partition."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoleTime:
+class RoleTime(Struct, frozen=True, kw_only=True):
     """That a broker took its role in an epoch no sooner and no later than some times."""
 
     clock: str

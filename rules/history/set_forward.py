@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rules.history.causes import Precedence
 from rules.history.steady import Times, joined, pauses
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PerhapsSet:
+class PerhapsSet(Struct, frozen=True, kw_only=True):
     """That a clock was set forward at some time, as one of several that one story may tell."""
 
     clock: str

@@ -6,10 +6,11 @@ The lines of all partitions are looked at together. What is told of one partitio
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Final
+
+from msgspec import Struct
 
 from rules.history.falling_times import dated_lines
 from rules.history.moments import Moment
@@ -29,8 +30,7 @@ Times = tuple[int, int]
 NOTHING_STEADY: Final[Mapping[str, Sequence[Times]]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Steady:
+class Steady(Struct, frozen=True, kw_only=True):
     """From a line of a file to a later one, with never more than so long between two lines."""
 
     clock: str

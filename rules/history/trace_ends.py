@@ -7,8 +7,9 @@ answered, and whoever answers logs that.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from parsers.provenance import Span
 
@@ -20,8 +21,7 @@ STOPPING_MS: Final = 1000
 """Up to so long before a broker says that it stops it answers surely; since then 4.0 logs no answer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TraceGap:
+class TraceGap(Struct, frozen=True, kw_only=True):
     """From the first to the last place that could not be read in one log of a broker's answers.
 
     Behind a log that ends too early it is empty, and tells since when lines are missing.
@@ -39,24 +39,21 @@ class TraceGap:
     """Whether lines are there that cannot be read: each is refused, and its refusal says what it leaves open."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionLeft:
+class SessionLeft(Struct, frozen=True, kw_only=True):
     """A fetch session when a log ends; no number where its end is told."""
 
     session: int
     next_epoch: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpokenStretch:
+class SpokenStretch(Struct, frozen=True, kw_only=True):
     """From a line that tells of a partition to a later one, between which the log never says nothing for long."""
 
     first: int
     last: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TraceEnd:
+class TraceEnd(Struct, frozen=True, kw_only=True):
     """Where a stretch of a broker's request log ends; the last one tells how all sessions of the log stood then."""
 
     broker: int
@@ -77,8 +74,7 @@ class TraceEnd:
         return max((each.last for each in self.spoken), default=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionBroken:
+class SessionBroken(Struct, frozen=True, kw_only=True):
     """A follower's word that it could not send the fetch of a number to its leader."""
 
     leader: int
@@ -120,8 +116,7 @@ def busy_logs(ends: Iterable[TraceEnd]) -> frozenset[int]:
     return frozenset(broker for broker, count in named.items() if count > WHOLE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Log:
+class _Log(Struct, frozen=True, kw_only=True):
     """All stretches of a broker's request logs together."""
 
     last: TraceEnd

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, TypeGuard
+
+from msgspec import Struct
 
 from rules.history.moments import (
     ROLE_KINDS,
@@ -25,8 +26,7 @@ Numbers = tuple[int | None, int | None]
 """The leader epoch and the partition epoch of a state."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeaderChange:
+class LeaderChange(Struct, frozen=True, kw_only=True):
     """An election: who leads from which epoch on, and who was in sync, eligible and leader before."""
 
     leader: int

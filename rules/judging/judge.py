@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Final, TypeVar
+
+from msgspec.structs import replace
 
 from parsers.provenance import NOT_HERE
 from rules.advice import advise

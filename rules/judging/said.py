@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rules.evidence.topic import TopicEvidence
 from rules.finding import (
@@ -12,18 +14,20 @@ from rules.finding import (
     Severity,
     Undecided,
     Violation,
+    capital,
     named_facts,
+    offsets_told,
     question_told,
+    sentences,
     with_last_offsets,
 )
 from rules.judging.giving_up import failed
-from rules.judging.spoken import spoken
 from rules.rule import Rule
 from rules.verdict import RuleCoverage
+from rules.words import numbered, plural, quoted
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class Subject(Struct, frozen=True, kw_only=True):
     """What a finding is about."""
 
     cluster_id: str | None
@@ -89,3 +93,42 @@ def question(rule: Rule, said: Undecided, asked: TopicEvidence | None = None) ->
         partitions=() if asked is None else tuple(share.partition for share in asked.shares),
         asked_at_level=said.asked_at_level,
     )
+
+
+class Spoken(Struct, frozen=True):
+    """A fact in words.
+
+    `{bytes:unreadable byte}` counts: 1 unreadable byte, 2 unreadable bytes. `{isr:+broker}` names: broker 1, brokers 1
+    and 2, no broker; group 'a'. `{because:.}` tells the fact as sentences of their own, `{who:^}` begins one.
+    """
+
+    value: object
+
+    def __format__(self, noun: str) -> str:
+        text = _phrase(self.value)
+        if noun in (".", "^"):
+            return sentences(text) if noun == "." else capital(text)
+        if noun.startswith("+"):
+            return numbered(noun[1:], [*map(_name, self.value if isinstance(self.value, tuple) else (self.value,))])
+        return f"{text} {noun if text.split()[-1] == '1' else plural(noun)}" if noun else text
+
+
+def spoken(said: Violation) -> dict[str, Spoken]:
+    """The facts of a violation by the names that a rule's message gives them."""
+    start, end = said.start_offset, said.end_offset
+    known = {**said.facts, "start_offset": start, "end_offset": end, "brokers": said.brokers}
+    if end is not None:
+        known["last"] = end - 1
+    if start is not None and end is not None:
+        known["offsets"] = offsets_told(start, end)
+    return {name: Spoken(value) for name, value in known.items()}
+
+
+def _name(value: object) -> object:
+    return quoted(value) if isinstance(value, str) else value
+
+
+def _phrase(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value)) or "none"
+    return "none" if value is None else str(value)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import reduce
 from itertools import chain
 from typing import Final
 
 import polars as pl
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rules.evidence import PartitionEvidence, Replica
 from rules.evidence.lacked_markers import committed_by_all

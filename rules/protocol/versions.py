@@ -6,9 +6,10 @@ The two are never compared with each other by accident: they are different class
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
+
+from msgspec import Struct
 
 Release = tuple[int, int, int, int]
 """Padded with zeros, so that 2.8 and 2.8.0 are one release; 0.x versions use all four places."""
@@ -39,8 +40,7 @@ METADATA_VERSIONS: Final = (
 """The feature `metadata.version` by level, the first being level 1."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class KafkaVersion:
+class KafkaVersion(Struct, frozen=True, kw_only=True, order=True):
     """The version of a broker's binary, in Apache's numbers; a pre-release sorts before its release.
 
     Confluent's patch number is carried over as it is: it follows Apache's only roughly.
@@ -58,8 +58,7 @@ class KafkaVersion:
         return _dotted(self.release) + ("" if self.released else "-pre")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class ProtocolVersion:
+class ProtocolVersion(Struct, frozen=True, kw_only=True, order=True):
     """inter.broker.protocol.version, or the metadata.version that took its place: a release and a step within it."""
 
     release: Release

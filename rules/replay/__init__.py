@@ -10,8 +10,3 @@ from rules.replay.leading.leader_walk import LeaderRow
 from rules.replay.leads.rank import release_at
 from rules.replay.missing import Missing
 from rules.replay.told_watermarks import ToldWatermark
-
-__all__ = [
-    "Clocks", "Course", "Lag", "LeaderRow", "Missing", "Replay", "RoleEnd", "ToldWatermark", "lags", "release_at",
-    "replay", "translated",
-]  # fmt: skip

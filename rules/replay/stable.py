@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+
+from msgspec import Struct
 
 from rules.facts.producing import Transactions
 from rules.protocol.offsets import Offset
@@ -22,8 +23,7 @@ from rules.replicas.markers import oldest_of_later, tells_transactions, undecide
 from rules.replicas.replica import Replica
 
 
-@dataclass(frozen=True, kw_only=True)
-class StableLog:
+class StableLog(Struct, frozen=True, kw_only=True, dict=True):
     """A log whose transactions are known, as far as it is the one that a leader had."""
 
     transactions: Transactions

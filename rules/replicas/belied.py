@@ -8,10 +8,12 @@ the broker has all that was told, and nobody vouches that it is in its place.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parsers.provenance import Span
 from rules.chronicle.chronicle import Chronicle
@@ -25,8 +27,7 @@ from rules.replicas.held_folder import Partition
 from rules.replicas.replica import Replica
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LooseFolder:
+class LooseFolder(Struct, frozen=True, kw_only=True):
     """A folder that begins as no other one of its partition does: nobody vouches that it is in its place."""
 
     of: Partition
@@ -42,8 +43,7 @@ EpochsOf = Callable[[str], EpochChain]
 """The leader-epoch-checkpoint of a folder."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Belied:
+class Belied(Struct, frozen=True, kw_only=True):
     """A broker's folder of the partition that holds, or may hold, another log than the one of which its broker told."""
 
     broker: int
@@ -64,8 +64,7 @@ class Belied:
         return self.lies_in is not None and not self.explained
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
+class _Word(Struct, frozen=True):
     """What a broker told of its log: where an epoch opened, of which epoch an offset is, or where the log ended.
 
     A log with which its broker follows in an epoch has no record of a newer one.
@@ -135,8 +134,7 @@ def _begun_anew(chronicle: Chronicle, current: Sequence[Replica]) -> bool:
     return epochs_used_twice(chronicle.moments, current, fall_back=fall_back)
 
 
-@dataclass(frozen=True)
-class _Judged:
+class _Judged(Struct, frozen=True, dict=True):
     """A replica with what was told of its log, and with what of that the log in its folder belies."""
 
     replica: Replica

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from parsers.provenance import Span
 
@@ -12,8 +13,7 @@ ToldBy = Literal["log", "description"]
 """`__consumer_offsets` itself, or the output of a tool at a time that nobody wrote down."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupCommit:
+class GroupCommit(Struct, frozen=True, kw_only=True):
     """The last offset that a group committed of the partition, in force where its log or its text ends."""
 
     group: str
@@ -30,24 +30,21 @@ class GroupCommit:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupHome:
+class GroupHome(Struct, frozen=True, kw_only=True):
     """A group that has records in the partition of `__consumer_offsets`, and the newest of them."""
 
     group: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopicPartitions:
+class TopicPartitions(Struct, frozen=True, kw_only=True):
     """Partitions of one topic, which the newer protocol names by its id."""
 
     topic: str
     partitions: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupMember:
+class GroupMember(Struct, frozen=True, kw_only=True):
     """A member of a group: what it reads, what it had, what it has, and what it should have where that is told."""
 
     topics: tuple[str, ...] = ()
@@ -60,8 +57,7 @@ class GroupMember:
     """Whether it says that it has what it should have."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupAssignment:
+class GroupAssignment(Struct, frozen=True, kw_only=True):
     """What a group's members have, as the group's records in `__consumer_offsets` tell."""
 
     group: str

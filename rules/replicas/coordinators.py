@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from parsers.provenance import Span
 
@@ -16,8 +17,7 @@ DECIDED: Final[Mapping[State, str]] = {"PrepareCommit": "commit", "PrepareAbort"
 """States in which markers are on their way, and what those say."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coordinated:
+class Coordinated(Struct, frozen=True, kw_only=True):
     """The last state of one transactional id."""
 
     transactional_id: str
@@ -34,16 +34,14 @@ class Coordinated:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reached:
+class Reached(Struct, frozen=True, kw_only=True):
     """How late a broker's copy of such a log reaches: the latest time in it, which its leader wrote."""
 
     broker: int
     time: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoordinatorLog:
+class CoordinatorLog(Struct, frozen=True, kw_only=True):
     """One partition of `__transaction_state`, by the copy that the others would follow."""
 
     partition: int
@@ -61,8 +59,7 @@ class CoordinatorLog:
         return next((each.time for each in self.reached if each.broker == self.broker), None)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Coordinators:
+class Coordinators(Struct, frozen=True, kw_only=True, dict=True):
     """All partitions of `__transaction_state` that are here."""
 
     logs: tuple[CoordinatorLog, ...] = ()

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from parsers.provenance import Span
 from rules.facts.read_again import BatchMark
 from rules.replicas.replica import Replica
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class Difference(Struct, frozen=True, kw_only=True):
     """A maximal run of offsets at which two replicas hold different records."""
 
     left: Replica
@@ -73,8 +73,7 @@ def differ(differences: Sequence[Difference], brokers: set[int], offsets: tuple[
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Uncompared:
+class Uncompared(Struct, frozen=True, kw_only=True):
     """A range of offsets at which two replicas differ by digest, and which could not be read again to tell how."""
 
     left: Replica

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from rules.chronicle.chronicle import Chronicle
 from rules.history.moments import Moment, agreed, gives_role
@@ -17,8 +18,7 @@ _OF_ITS_LOG: Final = ("log-loaded", "producer-state-saved")
 """What a broker tells of where its log ends."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpochReach:
+class EpochReach(Struct, frozen=True, kw_only=True):
     """An offset that the leader's log had reached in its epoch."""
 
     offset: int

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Literal
+
+from msgspec import Struct
 
 from rules.replicas.held_folder import EndOf, HeldFolder, Partition, TailOf
 
 Teller = Literal["its ends", "the others' ends", "a third broker", "nothing"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchanged:
+class Exchanged(Struct, frozen=True, kw_only=True):
     """A broker's folder of one partition that holds, or may hold, the log of another."""
 
     topic: str
@@ -53,8 +53,7 @@ def exchanged(folders: Sequence[HeldFolder], end_of: EndOf, tail_of: TailOf) -> 
 # --- two folders that changed places, by their first batches ----------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Pair:
+class _Pair(Struct, frozen=True):
     """One broker's folders of two partitions."""
 
     one: HeldFolder

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rules.replicas.belied import Belied
 from rules.replicas.exchanged import Exchanged

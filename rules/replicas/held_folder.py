@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 Partition = tuple[str, int]
 
@@ -36,8 +37,7 @@ def never_one(left: Beginning, right: Beginning) -> bool:
     return left.written != right.written or (left.whole and right.whole and left.fingerprint != right.fingerprint)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class HeldFolder:
+class HeldFolder(Struct, frozen=True, kw_only=True, eq=False):
     """One broker's folder of a partition: what its name makes of it, and what it shows of the log in it."""
 
     topic: str

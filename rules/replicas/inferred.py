@@ -8,8 +8,9 @@ do not lead to.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from parsers.provenance import Span
 from rules.chronicle.chronicle import NOTHING_TOLD, Chronicle
@@ -23,8 +24,7 @@ from rules.replicas.replica import Leftover, OffsetClaim, ProducerClaim, Replica
 Proof = Literal["segments put aside", "a producer snapshot", "a sequence jump"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InferredCut:
+class InferredCut(Struct, frozen=True, kw_only=True):
     """A cut at or below an offset, by what it left."""
 
     broker: int | None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from parsers.provenance import Span
 from rules.chronicle.chronicle import Chronicle
@@ -16,8 +18,7 @@ from rules.replicas.openings import first_openings
 from rules.replicas.replica import Replica
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptOlder:
+class KeptOlder(Struct, frozen=True, kw_only=True):
     """A leader opened its epoch on records of an older epoch, where committed ones of a newer epoch belonged."""
 
     epoch: int

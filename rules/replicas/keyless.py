@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import log, sqrt
 from typing import Final, Literal
+
+from msgspec import Struct
 
 Order = Literal["round-robin", "sticky", "uniform sticky", "alternating", "untellable", "unknown"]
 """`alternating`: of two partitions each gets a batch in turn, as round-robin and sticky alike may do.
@@ -36,8 +37,7 @@ Chance may take the same partition several times in a row, which looks like one 
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeylessBatch:
+class KeylessBatch(Struct, frozen=True, kw_only=True):
     """A batch none of whose records has a key."""
 
     first_time: int
@@ -46,8 +46,7 @@ class KeylessBatch:
     size: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeylessTally:
+class KeylessTally(Struct, frozen=True, kw_only=True):
     """What one producer wrote without keys into a partition while it had these numbers of partitions."""
 
     producer: int

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from parsers.provenance import Span
 
@@ -15,8 +16,7 @@ have stood behind it. `gone`: the same, where no delete can have stood. `stale`:
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeysApart:
+class KeysApart(Struct, frozen=True, kw_only=True):
     """Keys whose last records differ among replicas in one way."""
 
     remains: Remains
@@ -56,8 +56,7 @@ class KeysApart:
         return "1 key" if self.keys == 1 else f"{self.keys} keys"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeysUncompared:
+class KeysUncompared(Struct, frozen=True, kw_only=True):
     """Replicas whose keys could not be compared."""
 
     brokers: tuple[int, ...]

@@ -7,9 +7,10 @@ and is served by who leads in that epoch. And others are told whom they follow.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
+
+from msgspec import Struct
 
 from rules.chronicle.chronicle import Chronicle
 from rules.history.statements import Role, RoleTaken
@@ -45,8 +46,7 @@ def lacked_roles(chronicle: Chronicle, brokers: Collection[int], *, created_agai
     return found
 
 
-@dataclass(frozen=True)
-class _RolesShown:
+class _RolesShown(Struct, frozen=True, dict=True):
     """All that is told of roles, by whom it may be."""
 
     chronicle: Chronicle

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from operator import itemgetter
 from typing import Final
+
+from msgspec import Struct
 
 from rules.chronicle.chronicle import Chronicle
 from rules.facts.stretch import EpochRun
@@ -23,8 +24,7 @@ from rules.replicas.replica import Replica
 _UNDATED: Final = (ON_DISK, DESCRIPTION_CLOCK)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LostTerm:
+class LostTerm(Struct, frozen=True, kw_only=True):
     """An epoch that opened below what was committed before it."""
 
     epoch: int

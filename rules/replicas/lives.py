@@ -6,7 +6,8 @@ Before 2.8 no directory has an id, and those of ZooKeeper's clusters of 2.8 may 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from rules.history.last_life import gave_up, of_the_last_life
 from rules.history.moments import Moment

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from parsers.provenance import Span
 from rules.facts.producing import Transactions
@@ -18,8 +19,7 @@ WORDS: Final[Mapping[int | None, str]] = {0: "aborts", 1: "commits"}
 """What a marker does, by the type of its record."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkerMissing:
+class MarkerMissing(Struct, frozen=True, kw_only=True):
     """A marker that one replica has, and that another one lacks though it holds records which the marker decides."""
 
     producer_id: int
@@ -41,8 +41,7 @@ class MarkerMissing:
         return f"the marker at {self.next_marker} decides the records from offset {self.start_offset} on"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkersApart:
+class MarkersApart(Struct, frozen=True, kw_only=True):
     """Two markers of one producer at one offset, of which one commits and one aborts."""
 
     producer_id: int

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from parsers.provenance import Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SnapshotSeen:
+class SnapshotSeen(Struct, frozen=True, kw_only=True):
     """A snapshot that some node keeps; its name says that all before its end was committed in its epoch."""
 
     broker: int

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final, Literal
+
+from msgspec import Struct, field
 
 from parsers.provenance import Span
 
@@ -23,8 +24,7 @@ def in_words(time: int | None) -> str:
     return f"{datetime.fromtimestamp(time / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionCount:
+class PartitionCount(Struct, frozen=True, kw_only=True):
     """How many partitions a topic has from some time on; Kafka only ever adds some."""
 
     topic: str
@@ -45,8 +45,7 @@ class PartitionCount:
         return f"{self.count} since {in_words(self.since)}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionCounts:
+class PartitionCounts(Struct, frozen=True, kw_only=True):
     """All that is known of a cluster's counts."""
 
     counts: Mapping[str, tuple[PartitionCount, ...]] = field(default_factory=dict)

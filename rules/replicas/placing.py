@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from parsers.provenance import Span
 from rules.replicas.commits_of_groups import GroupAssignment, GroupHome
@@ -11,8 +12,7 @@ from rules.replicas.keyless import KeylessTally
 from rules.replicas.partition_counts import NOTHING_COUNTED, PartitionCounts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement:
+class Agreement(Struct, frozen=True, kw_only=True):
     """How many keys of a tally lie where one partitioner places them, and the first that does not."""
 
     partitioner: str
@@ -22,8 +22,7 @@ class Agreement:
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyTally:
+class KeyTally(Struct, frozen=True, kw_only=True):
     """The keys that one producer wrote into the partition while it had these numbers of partitions."""
 
     producer: int
@@ -41,8 +40,7 @@ class KeyTally:
     agreements: tuple[Agreement, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeysPlaced:
+class KeysPlaced(Struct, frozen=True, kw_only=True):
     """The keys of a partition's log, and what has none."""
 
     broker: int
@@ -54,8 +52,7 @@ class KeysPlaced:
     """Batches whose keys could not be decoded."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Placing:
+class Placing(Struct, frozen=True, kw_only=True):
     """What is known of a partition's place among others."""
 
     homes: tuple[GroupHome, ...] = ()

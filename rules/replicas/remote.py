@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 from parsers.provenance import Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemoteCopy:
+class RemoteCopy(Struct, frozen=True, kw_only=True):
     """Records of one leader epoch in a segment that stands whole in remote storage; its bytes are not in a dump."""
 
     segment: str

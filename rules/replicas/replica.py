@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, takewhile
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from parsers.provenance import FileKind, ReplicaState, Span
 from rules.facts.indexes import NO_INDEXES, IndexFacts
@@ -18,16 +19,14 @@ from rules.protocol.epochs import EpochChain, EpochStart, assign_all, rebuild, t
 from rules.protocol.offsets import UNDEFINED_EPOCH, Epoch, Offset, OffsetRange
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OffsetClaim:
+class OffsetClaim(Struct, frozen=True, kw_only=True):
     """An offset that a file states, and where it states it."""
 
     offset: int
     span: Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpochClaim:
+class EpochClaim(Struct, frozen=True, kw_only=True):
     """One entry of a leader-epoch-checkpoint."""
 
     epoch: int
@@ -35,8 +34,7 @@ class EpochClaim:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProducerClaim:
+class ProducerClaim(Struct, frozen=True, kw_only=True):
     """What a producer snapshot says of the last batch of one producer."""
 
     producer_id: int
@@ -53,8 +51,7 @@ EpochFileState = Literal["missing", "empty", "entries", "malformed", "unreadable
 UNREAD_EPOCHS: Final[frozenset[EpochFileState]] = frozenset({"malformed", "unreadable"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpochFile:
+class EpochFile(Struct, frozen=True, kw_only=True):
     """The leader-epoch-checkpoint of a replica. An empty file is not a file with no entries: Kafka writes both."""
 
     state: EpochFileState = "missing"
@@ -65,8 +62,7 @@ class EpochFile:
 NO_EPOCH_FILE: Final = EpochFile()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SegmentFile:
+class SegmentFile(Struct, frozen=True, kw_only=True):
     """One segment in plain use, in the order in which the broker would read it."""
 
     base_offset: int
@@ -74,8 +70,7 @@ class SegmentFile:
     size: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Leftover:
+class Leftover(Struct, frozen=True, kw_only=True):
     """A segment that the broker has put aside for deletion; never part of the log, though its records are real."""
 
     base_offset: int
@@ -87,8 +82,7 @@ class Leftover:
     """Whether nothing in it failed its checksum, and no offset is missing between its batches."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Replica:
+class Replica(Struct, frozen=True, kw_only=True, dict=True):
     """One replica as its disk shows it."""
 
     broker: int

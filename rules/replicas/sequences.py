@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, Literal
 
-from msgspec import structs
+from msgspec import Struct, structs
+from msgspec.structs import replace
 
 from parsers.provenance import Span
 from rules.facts.producers import SEQUENCES, between
@@ -20,8 +20,7 @@ _HALF: Final = SEQUENCES // 2
 _NOWHERE: Final = Span(source="", start=0, end=0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SequenceBreak:
+class SequenceBreak(Struct, frozen=True, kw_only=True):
     """Two batches of one producer in a log, of which the later one does not go on where the producer had come to."""
 
     producer_id: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from parsers.provenance import Span
 from rules.replicas.partition_counts import PartitionCount
@@ -10,16 +10,14 @@ from rules.replicas.placing import KeysPlaced
 from rules.thresholds import DEFAULTS, Thresholds
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rack:
+class Rack(Struct, frozen=True, kw_only=True):
     """The rack of a broker."""
 
     broker: int
     rack: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionShare:
+class PartitionShare(Struct, frozen=True, kw_only=True):
     """The share of one partition in what its topic is judged by."""
 
     partition: int

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from rules.replicas.replica import Replica
 
@@ -13,8 +14,7 @@ Standing = Literal["an earlier life", "another topic's", "unknown to the logs", 
 ANOTHER: Final = "another topic's"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bearer:
+class Bearer(Struct, frozen=True, kw_only=True):
     """A replica's directory and the topic id in it."""
 
     topic_id: str
@@ -30,8 +30,7 @@ def contested(bearers: Sequence[Bearer]) -> tuple[Bearer, ...]:
     return tuple(b for b in bearers if ids[b.topic] > 1 or topics[b.topic_id] > 1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OtherId:
+class OtherId(Struct, frozen=True, kw_only=True):
     """A topic id that a replica bears beside the topic's own."""
 
     topic_id: str

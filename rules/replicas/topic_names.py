@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopicName:
+class TopicName(Struct, frozen=True, kw_only=True):
     """A topic id and the name it bears."""
 
     topic_id: str
     topic: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Nameless:
+class Nameless(Struct, frozen=True, kw_only=True):
     """Statements about a partition of a topic whose id they tell and not its name."""
 
     topic_id: str
@@ -23,8 +22,7 @@ class Nameless:
     statements: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnnamedTopicId:
+class UnnamedTopicId(Struct, frozen=True, kw_only=True):
     """A topic id of which requests or logs tell, and whose name nobody does; or several tell several."""
 
     topic_id: str

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, Literal
+
+from msgspec import Struct, field
 
 Unread = Literal["claimed twice", "unknown broker", "not listed", "another log", "perhaps another log"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnreadCopy:
+class UnreadCopy(Struct, frozen=True, kw_only=True):
     """Folders that were left out, and why."""
 
     broker: int | None
@@ -28,8 +28,7 @@ class UnreadCopy:
         return self.because in ("another log", "perhaps another log")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnreadCopies:
+class UnreadCopies(Struct, frozen=True, kw_only=True):
     """Those of one cluster."""
 
     by_partition: Mapping[tuple[str, int], tuple[UnreadCopy, ...]] = field(default_factory=dict)

@@ -10,12 +10,10 @@ from rules.signatures.electing import ELECTING
 from rules.signatures.fetching import FETCHING
 from rules.signatures.following import FOLLOWING
 from rules.signatures.formats import FORMATS
-from rules.signatures.signature import Hit, Signature, UnseenDefect
+from rules.signatures.signature import Hit, Signature
 from rules.signatures.storing import STORING
 from rules.signatures.untold import UNTOLD
 from rules.signatures.watermarks import WATERMARKS
-
-__all__ = ["SIGNATURES", "UNTOLD", "Hit", "Signature", "UnseenDefect", "reach"]
 
 SIGNATURES: Final[tuple[Signature, ...]] = (
     *CUTTING, *FETCHING, *FOLLOWING, *ELECTING, *WATERMARKS, *STORING, *FORMATS,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from rules.evidence import Moment, PartitionEvidence
 from rules.finding import Confidence, Exhibit, Severity
@@ -12,8 +13,7 @@ from rules.protocol.versions import KafkaVersion, ProtocolVersion, parse_protoco
 Release = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+class Hit(Struct, frozen=True, kw_only=True):
     """One place at which a defect shows, and the broker whose release has to have it."""
 
     broker: int | None
@@ -26,8 +26,7 @@ class Hit:
     end_offset: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Signature:
+class Signature(Struct, frozen=True, kw_only=True):
     """One known defect."""
 
     defect: str
@@ -80,8 +79,7 @@ def _dotted(release: Release) -> str:
     return ".".join(map(str, release if release[0] == 0 else (*release, 0)[:3]))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnseenDefect:
+class UnseenDefect(Struct, frozen=True, kw_only=True):
     """A known defect that no signature tells."""
 
     defect: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from rules.simulator.controller import Hearers, announce
 from rules.simulator.decision import keeps_eligible, succeeding, written

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from rules.protocol.isr import Brokers
 from rules.protocol.offsets import BrokerId, Epoch
@@ -19,8 +19,9 @@ from rules.protocol.placement import (
 )
 from rules.simulator.decision import keeps_eligible, succeeding, written
 from rules.simulator.generation import ISR_WITHOUT_NEW_EPOCH
+from rules.simulator.notes import Decided
 from rules.simulator.roles_taken import tell
-from rules.simulator.state import Cluster, Metadata, may_elect_unclean, say
+from rules.simulator.state import Cluster, may_elect_unclean, say
 
 Hearers = tuple[BrokerId, ...] | None
 """Who hears of a decision at once; None is everyone alive."""
@@ -41,7 +42,7 @@ def decide(
     return announce(written(cluster, decided), decided, hearers)
 
 
-def announce(cluster: Cluster, decided: Metadata, hearers: Hearers = None) -> Cluster:
+def announce(cluster: Cluster, decided: Decided, hearers: Hearers = None) -> Cluster:
     """Tells a decision to the brokers named, or to all that run."""
     reached = [
         broker.id
@@ -160,9 +161,9 @@ def _hold(cluster: Cluster, election: Election, trigger: str, hearers: Hearers =
     return decide(cluster, election.leader, election.isr, hearers, unclean=election.unclean)
 
 
-def decision(cluster: Cluster, epoch: int | None) -> Metadata | None:
+def decision(cluster: Cluster, epoch: int | None) -> Decided | None:
     """The latest decision, or the latest of an epoch."""
-    found: Iterable[Metadata] = (
+    found: Iterable[Decided] = (
         decided for decided in reversed(cluster.decided) if epoch is None or decided.epoch == epoch
     )
     return next(iter(found), None)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from rules.protocol.eligible import eligible_after, keeps_eligible_replicas, last_known_leader_after
 from rules.protocol.isr import Brokers
 from rules.protocol.offsets import BrokerId, Epoch
 from rules.protocol.placement import Assignment
-from rules.simulator.state import Cluster, Metadata, decision_note, note
+from rules.simulator.notes import Decided
+from rules.simulator.state import Cluster, note
 
 
 def keeps_eligible(cluster: Cluster) -> bool:
@@ -25,7 +26,7 @@ def succeeding(
     isr: Brokers,
     unclean: bool = False,
     lost: Brokers = frozenset(),
-) -> Metadata:
+) -> Decided:
     """The decision after the one in force; `lost` are brokers that came back from an unclean shutdown."""
     before = cluster.in_force
     decided = replace(
@@ -46,12 +47,12 @@ def succeeding(
     )
 
 
-def target_of(decided: Metadata) -> Assignment:
+def target_of(decided: Decided) -> Assignment:
     """The assignment that a reassignment under way is to end with; else the one in force."""
     return tuple(broker for broker in decided.replicas if broker not in decided.removing)
 
 
-def reassigned(cluster: Cluster, decided: Metadata) -> Metadata:
+def reassigned(cluster: Cluster, decided: Decided) -> Decided:
     """A KRaft controller ends a reassignment in the very decision by which all whom it adds are in sync.
 
     Who is removed leaves assignment and ISR at once, which costs an epoch; a leader among them is replaced.
@@ -69,6 +70,6 @@ def reassigned(cluster: Cluster, decided: Metadata) -> Metadata:
     return replace(decided, epoch=epoch, leader=leader, isr=isr, replicas=kept, adding=nobody, removing=nobody)
 
 
-def written(cluster: Cluster, decided: Metadata) -> Cluster:
+def written(cluster: Cluster, decided: Decided) -> Cluster:
     """The cluster with a decision in force, of which nobody has heard yet."""
-    return note(replace(cluster, decided=(*cluster.decided, decided)), decision_note(decided))
+    return note(replace(cluster, decided=(*cluster.decided, decided)), decided)

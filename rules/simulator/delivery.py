@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from rules.simulator.notes import (
     FENCED_LEADER_EPOCH,

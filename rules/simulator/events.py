@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from rules.protocol.acknowledgement import Acks
 from rules.protocol.offsets import BrokerId, Epoch, Offset
@@ -12,8 +13,7 @@ MIN_IN_SYNC: Final = "min.insync.replicas"
 UNCLEAN: Final = "unclean.leader.election.enable"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProduceBatch:
+class ProduceBatch(Struct, frozen=True, kw_only=True):
     """A producer's batch reaches a broker; `times` batches of one name get a number each."""
 
     broker: BrokerId
@@ -23,55 +23,48 @@ class ProduceBatch:
     times: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchBatches:
+class FetchBatches(Struct, frozen=True, kw_only=True):
     """A follower asks and is answered."""
 
     follower: BrokerId
     limit: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
+class Ask(Struct, frozen=True, kw_only=True):
     """A follower's Fetch reaches the leader; its answer is on the way."""
 
     follower: BrokerId
     limit: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Struct, frozen=True, kw_only=True):
     """The answer to a Fetch arrives."""
 
     follower: BrokerId
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reconcile:
+class Reconcile(Struct, frozen=True, kw_only=True):
     """A follower settles where its log and its leader's part, before it fetches."""
 
     follower: BrokerId
     limit: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Throttle:
+class Throttle(Struct, frozen=True, kw_only=True):
     """From now on a follower is over its replication quota, or is so no more."""
 
     broker: BrokerId
     lifted: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskEnd:
+class AskEnd(Struct, frozen=True, kw_only=True):
     """Somebody asks a broker where an epoch ends; nothing changes."""
 
     broker: BrokerId
     epoch: Epoch
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Elect:
+class Elect(Struct, frozen=True, kw_only=True):
     """The controller elects: the broker named, else whom the placement rules choose; `hearers` hear of it at once."""
 
     chosen: BrokerId | None = None
@@ -79,90 +72,78 @@ class Elect:
     hearers: tuple[BrokerId, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ElectPreferred:
+class ElectPreferred(Struct, frozen=True, kw_only=True):
     """A preferred leader election."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reassign:
+class Reassign(Struct, frozen=True, kw_only=True):
     """A reassignment: these brokers are to hold the partition; `hearers` hear at once of what comes of it."""
 
     target: tuple[BrokerId, ...]
     hearers: tuple[BrokerId, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tell:
+class Tell(Struct, frozen=True, kw_only=True):
     """A broker is told the latest decision, or the one of an epoch."""
 
     broker: BrokerId
     epoch: Epoch | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fence:
+class Fence(Struct, frozen=True, kw_only=True):
     """The controller notices that a broker is gone; `hearers` hear of what it decides then at once."""
 
     broker: BrokerId
     hearers: tuple[BrokerId, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Crash:
+class Crash(Struct, frozen=True, kw_only=True):
     """A broker's process dies."""
 
     broker: BrokerId
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShutDown:
+class ShutDown(Struct, frozen=True, kw_only=True):
     """A broker stops in order."""
 
     broker: BrokerId
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LosePages:
+class LosePages(Struct, frozen=True, kw_only=True):
     """A stopped broker's disk lacks everything from an offset on."""
 
     broker: BrokerId
     offset: Offset
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Restart:
+class Restart(Struct, frozen=True, kw_only=True):
     """A broker starts."""
 
     broker: BrokerId
     hears: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checkpoint:
+class Checkpoint(Struct, frozen=True, kw_only=True):
     """A broker writes its high watermark to disk."""
 
     broker: BrokerId
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeleteRecords:
+class DeleteRecords(Struct, frozen=True, kw_only=True):
     """A client has the records below an offset deleted."""
 
     broker: BrokerId
     offset: Offset
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeleteSegments:
+class DeleteSegments(Struct, frozen=True, kw_only=True):
     """A broker's retention deletes the segments below an offset."""
 
     broker: BrokerId
     offset: Offset
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShrinkIsr:
+class ShrinkIsr(Struct, frozen=True, kw_only=True):
     """The leader takes a member out of the ISR."""
 
     member: BrokerId
@@ -170,8 +151,7 @@ class ShrinkIsr:
     leader: BrokerId | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExpandIsr:
+class ExpandIsr(Struct, frozen=True, kw_only=True):
     """The leader takes a follower into the ISR, if it may enter."""
 
     member: BrokerId
@@ -179,16 +159,14 @@ class ExpandIsr:
     leader: BrokerId | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommitIsr:
+class CommitIsr(Struct, frozen=True, kw_only=True):
     """The controller's answer to a proposed change reaches the leader."""
 
     accepted: bool = True
     leader: BrokerId | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Configure:
+class Configure(Struct, frozen=True, kw_only=True):
     """A setting of the topic is changed; `hearers` hear at once of what the controller decides because of it."""
 
     min_insync_replicas: int | None = None
@@ -207,13 +185,11 @@ class Configure:
         return str(self.unclean_leader_election).lower() if number is None else str(number)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckLag:
+class CheckLag(Struct, frozen=True, kw_only=True):
     """The leader looks at the clock."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wait:
+class Wait(Struct, frozen=True, kw_only=True):
     """Time passes."""
 
     milliseconds: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from rules.protocol.leader import answer_fetch
 from rules.protocol.offsets import BrokerId

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from rules.protocol.epochs import EndOffsetRule, EpochChain, assign, assign_before_kafka_7415
 from rules.protocol.isr import ALTER_ISR, ExpandRule, ShrinkRule, default_lag_time_max_ms, expand_rule, shrink_rule
@@ -40,8 +41,7 @@ class UnknownGeneration(ValueError):
     """A version, or a pair of versions, that no broker can have, or that is not described here."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Generation:
+class Generation(Struct, frozen=True, kw_only=True):
     """The functions that a broker of one version runs."""
 
     binary: KafkaVersion

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from rules.protocol.isr import Brokers, lag_kind
 from rules.protocol.offsets import BrokerId, Epoch
@@ -10,7 +10,7 @@ from rules.simulator.decision import succeeding, written
 from rules.simulator.leading import advance, may_join, remote, view
 from rules.simulator.notes import CommittedIsr, ProposedIsr, RefusedIsr
 from rules.simulator.reassignment import elected, settle, tell_of
-from rules.simulator.state import Broker, Cluster, Leading, decision_note, note, put, say
+from rules.simulator.state import Broker, Cluster, Leading, note, put, say
 
 
 def shrink(cluster: Cluster, leader: Broker, member: BrokerId, *, only_proposed: bool = False) -> Cluster:
@@ -120,7 +120,7 @@ def _written(cluster: Cluster, leader: Broker, isr: Brokers) -> Cluster:
         return tell_of(say(written(cluster, decided), *words), decided)
     leader = replace(leader, heard=decided, leading=replace(held, committed_isr=isr, proposed_isr=None))
     after = put(written(cluster, decided), leader)
-    after = note(after, CommittedIsr(broker=leader.id, decided=decision_note(decided)))
+    after = note(after, CommittedIsr(broker=leader.id, decided=decided))
     members = ", ".join(map(str, sorted(isr)))
     after = say(after, f"ISR is {members}")
     # a leader that learns of the commit by an answer looked at its high watermark only since KAFKA-13091

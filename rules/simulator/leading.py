@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from rules.protocol.acknowledgement import Acks, admit_produce, answer_produce
 from rules.protocol.isr import (

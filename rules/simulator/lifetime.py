@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from rules.protocol.offsets import Offset
 from rules.protocol.watermarks import high_watermark_at_start

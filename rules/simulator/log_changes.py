@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from rules.protocol.epochs import truncate_from_end, truncate_from_start
 from rules.protocol.offsets import Offset

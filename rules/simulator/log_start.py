@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from rules.protocol.epochs import truncate_from_start
 from rules.protocol.offsets import Offset

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from rules.protocol.acknowledgement import Acks
 from rules.protocol.epochs import EpochEnd
@@ -22,24 +23,24 @@ FENCED_LEADER_EPOCH: Final = 74
 UNKNOWN_LEADER_EPOCH: Final = 75
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decided:
-    """The controller wrote the partition's state."""
+class Decided(Struct, frozen=True, kw_only=True):
+    """What the controller decided of the partition: a new epoch with each leader, a new version with each change."""
 
     epoch: Epoch
     version: int
     leader: BrokerId | None
     isr: Brokers
-    replicas: Assignment
     elr: Brokers = frozenset()
-    adding: Brokers = frozenset()
-    removing: Brokers = frozenset()
+    """Eligible leader replicas, where the controller keeps them."""
     last_known_leader: BrokerId | None = None
     unclean: bool = False
+    replicas: Assignment
+    """The assignment; while a reassignment goes on, those that it adds and those that it removes are of it."""
+    adding: Brokers = frozenset()
+    removing: Brokers = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Heard:
+class Heard(Struct, frozen=True, kw_only=True):
     """A broker heard of a decision, and answered with an error code."""
 
     broker: BrokerId
@@ -47,8 +48,7 @@ class Heard:
     error: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TookRole:
+class TookRole(Struct, frozen=True, kw_only=True):
     """A broker leads or follows in a new epoch; the log end is that before any cut."""
 
     broker: BrokerId
@@ -58,30 +58,26 @@ class TookRole:
     high_watermark: Offset
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Created:
+class Created(Struct, frozen=True, kw_only=True):
     """A broker makes a replica: its log is empty."""
 
     broker: BrokerId
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dropped:
+class Dropped(Struct, frozen=True, kw_only=True):
     """A broker gives its replica up: a reassignment moved it away."""
 
     broker: BrokerId
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TookFetch:
+class TookFetch(Struct, frozen=True, kw_only=True):
     """A leader handled a follower's Fetch, has nothing to send, and lets it wait: nobody writes this down yet."""
 
     leader: BrokerId
     follower: BrokerId
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnsweredFetch:
+class AnsweredFetch(Struct, frozen=True, kw_only=True):
     """A leader answered a follower's Fetch; one that is refused has an error and no high watermark."""
 
     leader: BrokerId
@@ -100,16 +96,14 @@ class AnsweredFetch:
     """Whether it lay at the leader, which found nothing to send when it took it in."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TookProduce:
+class TookProduce(Struct, frozen=True, kw_only=True):
     """A leader appended a producer's batch, and lets the producer wait."""
 
     broker: BrokerId
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnsweredProduce:
+class AnsweredProduce(Struct, frozen=True, kw_only=True):
     """A broker answered a producer; beside an error there is no base offset."""
 
     broker: BrokerId
@@ -121,8 +115,7 @@ class AnsweredProduce:
     error: int = NO_ERROR
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnsweredEpoch:
+class AnsweredEpoch(Struct, frozen=True, kw_only=True):
     """A leader answered where an epoch ends; -1 and -1 where it does not know, or refuses."""
 
     leader: BrokerId
@@ -134,8 +127,7 @@ class AnsweredEpoch:
     error: int = NO_ERROR
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnsweredEnd:
+class AnsweredEnd(Struct, frozen=True, kw_only=True):
     """A leader told a follower that is out of range where its log ends."""
 
     leader: BrokerId
@@ -146,8 +138,7 @@ class AnsweredEnd:
     """Whether it was asked where its log begins instead."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnsweredDeletion:
+class AnsweredDeletion(Struct, frozen=True, kw_only=True):
     """A leader answered a client that had records deleted; the low watermark is the lowest log start it knows of."""
 
     broker: BrokerId
@@ -156,8 +147,7 @@ class AnsweredDeletion:
     error: int = NO_ERROR
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MovedStart:
+class MovedStart(Struct, frozen=True, kw_only=True):
     """A broker's log begins at a higher offset."""
 
     broker: BrokerId
@@ -165,8 +155,7 @@ class MovedStart:
     because: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reconciled:
+class Reconciled(Struct, frozen=True, kw_only=True):
     """A follower found what to cut, and by which word of its leader."""
 
     broker: BrokerId
@@ -180,8 +169,7 @@ class Reconciled:
     """Before the cut."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProposedIsr:
+class ProposedIsr(Struct, frozen=True, kw_only=True):
     """A leader sets out to change its ISR."""
 
     broker: BrokerId
@@ -194,24 +182,21 @@ class ProposedIsr:
     """The log ends of those who leave, as the leader knows them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommittedIsr:
+class CommittedIsr(Struct, frozen=True, kw_only=True):
     """A leader learnt that its ISR is in force."""
 
     broker: BrokerId
     decided: Decided
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefusedIsr:
+class RefusedIsr(Struct, frozen=True, kw_only=True):
     """A deposed leader's change of the ISR was turned away; the version is the one that it held."""
 
     broker: BrokerId
     version: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
+class Loaded(Struct, frozen=True, kw_only=True):
     """A broker started and loaded its log."""
 
     broker: BrokerId
@@ -223,24 +208,21 @@ class Loaded:
     """Whether there was a replica to load."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfiguredTopic:
+class ConfiguredTopic(Struct, frozen=True, kw_only=True):
     """The controller wrote a setting of the topic."""
 
     name: str
     value: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Configured:
+class Configured(Struct, frozen=True, kw_only=True):
     """A broker takes over what is set for the topic: all settings that were changed since it was created."""
 
     broker: BrokerId
     settings: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
+class Ended(Struct, frozen=True, kw_only=True):
     """A broker's process ended."""
 
     broker: BrokerId

@@ -8,14 +8,15 @@ with members that are not of its assignment. In KRaft the decision that takes th
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from rules.protocol.isr import Brokers
 from rules.protocol.offsets import BrokerId, Epoch
 from rules.protocol.placement import Assignment, elect_at_reassignment
 from rules.simulator.controller import Hearers, announce
 from rules.simulator.decision import succeeding, target_of, written
-from rules.simulator.state import Cluster, Metadata, say
+from rules.simulator.notes import Decided
+from rules.simulator.state import Cluster, say
 
 
 def reassign(cluster: Cluster, target: Assignment, hearers: Hearers = None) -> Cluster:
@@ -38,7 +39,7 @@ def reassign(cluster: Cluster, target: Assignment, hearers: Hearers = None) -> C
     return settle(replace(cluster, decided=(*cluster.decided[:-1], under_way)))
 
 
-def _in_one(cluster: Cluster, under_way: Metadata) -> Cluster:
+def _in_one(cluster: Cluster, under_way: Decided) -> Cluster:
     """The decision of a KRaft controller, by which a reassignment that adds nobody is over at once."""
     before = cluster.in_force
     begun = replace(cluster, decided=(*cluster.decided[:-1], under_way))
@@ -47,7 +48,7 @@ def _in_one(cluster: Cluster, under_way: Metadata) -> Cluster:
     return tell_of(say(written(cluster, decided), *elected(before, decided), ends), decided)
 
 
-def elected(before: Metadata, decided: Metadata) -> tuple[str, ...]:
+def elected(before: Decided, decided: Decided) -> tuple[str, ...]:
     """The words for a leader that a reassignment replaces."""
     if decided.leader == before.leader:
         return ()
@@ -78,12 +79,12 @@ def settle(cluster: Cluster) -> Cluster:
     return say(cluster, f"the reassignment to {_ids(target_of(state))} is over")
 
 
-def _decide(cluster: Cluster, decided: Metadata) -> Cluster:
+def _decide(cluster: Cluster, decided: Decided) -> Cluster:
     decided = replace(decided, version=cluster.in_force.version + 1, unclean=False)
     return tell_of(written(cluster, decided), decided)
 
 
-def tell_of(cluster: Cluster, decided: Metadata) -> Cluster:
+def tell_of(cluster: Cluster, decided: Decided) -> Cluster:
     """Tells a step of a reassignment to those who hear of it at once."""
     hearers: Brokers | None = cluster.reassignment_told
     return announce(cluster, decided, None if hearers is None else tuple(hearers))

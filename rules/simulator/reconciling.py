@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from rules.protocol.offsets import BrokerId, Epoch, Offset
 from rules.protocol.replica_log import truncate_to

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from rules.protocol.isr import RemoteReplica, at_new_leadership, at_reelection
 from rules.simulator.delivery import abandon, let_go
 from rules.simulator.leading import advance, dismiss_producers
-from rules.simulator.notes import NO_ERROR, STALE_CONTROLLER_EPOCH, Created, Dropped, Heard, TookRole
+from rules.simulator.notes import NO_ERROR, STALE_CONTROLLER_EPOCH, Created, Decided, Dropped, Heard, TookRole
 from rules.simulator.reconciling import begin
-from rules.simulator.state import Broker, Cluster, Leading, Metadata, decision_note, note, put, say
+from rules.simulator.state import Broker, Cluster, Leading, note, put, say
 
 
-def tell(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
+def tell(cluster: Cluster, broker: Broker, decided: Decided) -> Cluster:
     """Delivers a decision; one that is no news to the broker is ignored."""
     heard = broker.heard
     if not broker.alive:
@@ -22,10 +22,10 @@ def tell(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
     after = _heard(cluster, broker, decided)  # the order is answered when it has been followed
     if broker.id not in decided.replicas:
         return after
-    return note(after, Heard(broker=broker.id, decided=decision_note(decided), error=error))
+    return note(after, Heard(broker=broker.id, decided=decided, error=error))
 
 
-def _heard(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
+def _heard(cluster: Cluster, broker: Broker, decided: Decided) -> Cluster:
     heard = broker.heard
     if heard is not None and decided.epoch < heard.epoch:
         return say(cluster, f"broker {broker.id} ignores epoch {decided.epoch}: it knows epoch {heard.epoch}")
@@ -41,7 +41,7 @@ def _heard(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
     return _follow(cluster, broker, decided)
 
 
-def _same_epoch(cluster: Cluster, broker: Broker, decided: Metadata, heard: Metadata) -> Cluster:
+def _same_epoch(cluster: Cluster, broker: Broker, decided: Decided, heard: Decided) -> Cluster:
     """An ISR change without a new epoch concerns the leader alone."""
     if decided.version <= heard.version:
         return cluster
@@ -54,7 +54,7 @@ def _same_epoch(cluster: Cluster, broker: Broker, decided: Metadata, heard: Meta
     return advance(put(cluster, replace(broker, leading=leading)), broker.id)
 
 
-def _give_up(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
+def _give_up(cluster: Cluster, broker: Broker, decided: Decided) -> Cluster:
     """A broker that is not of the assignment stops; when it is out of the ISR too its replica is deleted."""
     if broker.leading is not None:
         cluster = dismiss_producers(let_go(cluster, broker), broker.id, crashed=False)
@@ -69,7 +69,7 @@ def _give_up(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
     return say(cluster, f"broker {broker.id} is of the assignment no more, and deletes its replica")
 
 
-def _lead(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
+def _lead(cluster: Cluster, broker: Broker, decided: Decided) -> Cluster:
     before, generation, start = broker, broker.generation, broker.log.end_offset
     leading = Leading(
         followers=_remembered(cluster, broker, decided),
@@ -96,17 +96,17 @@ def _lead(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
     return advance(led, broker.id)
 
 
-def _took_role(before: Broker, after: Broker, decided: Metadata) -> TookRole:
+def _took_role(before: Broker, after: Broker, decided: Decided) -> TookRole:
     return TookRole(
         broker=before.id,
         leads=decided.leader == before.id,
-        decided=decision_note(decided),
+        decided=decided,
         log_end_offset=before.log.end_offset,
         high_watermark=after.high_watermark,
     )
 
 
-def _remembered(cluster: Cluster, broker: Broker, decided: Metadata) -> tuple[RemoteReplica, ...]:
+def _remembered(cluster: Cluster, broker: Broker, decided: Decided) -> tuple[RemoteReplica, ...]:
     known = {remote.broker: remote for remote in broker.leading.followers} if broker.leading else {}
     return tuple(
         at_reelection(
@@ -122,7 +122,7 @@ def _remembered(cluster: Cluster, broker: Broker, decided: Metadata) -> tuple[Re
     )
 
 
-def _follow(cluster: Cluster, broker: Broker, decided: Metadata) -> Cluster:
+def _follow(cluster: Cluster, broker: Broker, decided: Decided) -> Cluster:
     before = broker.heard
     other_leader = before is None or before.leader != decided.leader or broker.leading is not None
     raised_by = decided.epoch - before.epoch if before is not None else decided.epoch

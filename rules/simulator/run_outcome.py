@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
 
 from rules.simulator.run_rows import Run, run
 from rules.simulator.script import Script
 from rules.simulator.state import Batch, Broker, Cluster, ReconciledCut, SentBatch
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Generations:
+class Generations(Struct, frozen=True, kw_only=True):
     """One column of a comparison: a name, and the versions that stand for it."""
 
     name: str
@@ -31,8 +31,7 @@ LINEUP = (
 """The generations of the protocol, oldest first; the last cuts as the one before it, and elects eligible replicas."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parting:
+class Parting(Struct, frozen=True, kw_only=True):
     """The first offset at which two replicas hold different records, or one of them a hole."""
 
     left: int
@@ -40,8 +39,7 @@ class Parting:
     offset: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(Struct, frozen=True, kw_only=True):
     """What a run came to."""
 
     name: str

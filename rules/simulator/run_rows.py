@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from rules.protocol.isr import is_under_min_isr, is_under_replicated
 from rules.protocol.offsets import BrokerId
@@ -16,8 +17,7 @@ from rules.simulator.step import step
 Role = Literal["leader", "zombie", "follower", "waiting", "down", "idle"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RemoteEnd:
+class RemoteEnd(Struct, frozen=True, kw_only=True):
     """The log end of a follower as its leader knows it, and when that follower was last caught up."""
 
     broker: int
@@ -26,8 +26,7 @@ class RemoteEnd:
     """Counted from the creation; null where it never was."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplicaRow:
+class ReplicaRow(Struct, frozen=True, kw_only=True):
     """One replica after an event."""
 
     broker: int
@@ -46,8 +45,7 @@ class ReplicaRow:
         return self.epochs[-1][0] if self.epochs else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class Row(Struct, frozen=True, kw_only=True):
     """One event and what came of it."""
 
     number: int
@@ -64,8 +62,7 @@ class Row:
     said: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class Run(Struct, frozen=True, kw_only=True):
     """A script run under some versions: its rows, and every state on the way."""
 
     script: Script

@@ -41,8 +41,9 @@ As in every event line, a named value stands as `epoch=2` or as `epoch 2`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from rules.event_lines import IDS, NUMBER, Words, brokers, number, verb_and_rest, words_of
 from rules.protocol.acknowledgement import Acks
@@ -97,8 +98,7 @@ class ScriptError(ValueError):
     """A script that cannot be run; says which line and what was expected."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Script:
+class Script(Struct, frozen=True, kw_only=True):
     """A partition and what befalls it."""
 
     title: str

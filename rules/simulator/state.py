@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rules.protocol.acknowledgement import Acks
 from rules.protocol.epochs import EpochChain, EpochEnd, latest_epoch
@@ -19,8 +21,7 @@ CREATED_AT_MS: Final = 1_000_000_000
 """The clock when a partition is created: far from 0, which stands for "never" in what a leader remembers."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
+class Batch(Struct, frozen=True, kw_only=True):
     """Records that were appended together; the name stands for their content."""
 
     base_offset: Offset
@@ -34,8 +35,7 @@ class Batch:
         return Offset(self.base_offset + self.count)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Log:
+class Log(Struct, frozen=True, kw_only=True):
     """A replica's batches in order. The end can lie beyond the last batch: a cut inside a batch leaves a hole.
 
     Batches below the log start are still in the file, and nobody can read them.
@@ -48,26 +48,7 @@ class Log:
     end_offset: Offset = Offset(0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Metadata:
-    """What the controller decided of the partition: a new epoch with each leader, a new version with each change."""
-
-    epoch: Epoch
-    version: int
-    leader: BrokerId | None
-    isr: Brokers
-    elr: Brokers = frozenset()
-    """Eligible leader replicas, where the controller keeps them."""
-    last_known_leader: BrokerId | None = None
-    unclean: bool = False
-    replicas: Assignment
-    """The assignment; while a reassignment goes on, those that it adds and those that it removes are of it."""
-    adding: Brokers = frozenset()
-    removing: Brokers = frozenset()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Leading:
+class Leading(Struct, frozen=True, kw_only=True):
     """What only a leader holds. Remote log ends are known from fetches; there is no remote high watermark."""
 
     followers: tuple[RemoteReplica, ...]
@@ -83,8 +64,7 @@ class Leading:
 AnswerKind = Literal["records", "waiting", "diverging", "out-of-range"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InFlight:
+class InFlight(Struct, frozen=True, kw_only=True):
     """A Fetch that a leader accepted and whose answer has not arrived; `waiting` rests at the leader until then."""
 
     kind: AnswerKind
@@ -104,8 +84,7 @@ class InFlight:
 Stage = Literal["idle", "truncating", "fetching"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Broker:
+class Broker(Struct, frozen=True, kw_only=True):
     """One broker's replica: what is on its disk, and what it believes while it runs."""
 
     id: BrokerId
@@ -124,7 +103,7 @@ class Broker:
     """The high watermark on disk."""
     start_checkpoint: Offset = Offset(0)
     """The log start on disk, beside that of the first segment."""
-    heard: Metadata | None = None
+    heard: Decided | None = None
     leading: Leading | None = None
     stage: Stage = "idle"
     in_flight: InFlight | None = None
@@ -143,8 +122,7 @@ class Broker:
 ProduceAnswer = Literal["acknowledged", "waiting", "refused", "refused-after-append", "none", "untold", "failed"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SentBatch:
+class SentBatch(Struct, frozen=True, kw_only=True):
     """One batch sent by a producer, and what the producer was told."""
 
     name: str
@@ -156,8 +134,7 @@ class SentBatch:
     answer: ProduceAnswer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReconciledCut:
+class ReconciledCut(Struct, frozen=True, kw_only=True):
     """One reconciliation that took place: what was asked, answered, and cut."""
 
     broker: BrokerId
@@ -172,8 +149,7 @@ class ReconciledCut:
     because: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TopicSettings:
+class TopicSettings(Struct, frozen=True, kw_only=True):
     """The settings of the topic that the protocol asks for; None takes the default of the broker's version."""
 
     min_insync_replicas: int = 1
@@ -182,13 +158,12 @@ class TopicSettings:
     eligible_leader_replicas: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cluster:
+class Cluster(Struct, frozen=True, kw_only=True):
     """Everything: brokers in the order of their ids, the controller's decisions, what producers and consumers know."""
 
     brokers: tuple[Broker, ...]
     settings: TopicSettings
-    decided: tuple[Metadata, ...]
+    decided: tuple[Decided, ...]
     """Every decision of the controller, the one in force last; a late broker may still be told an old one."""
     configured: tuple[tuple[str, str], ...] = ()  # settings changed since the creation, and their values
     reassignment_told: Brokers | None = None
@@ -213,7 +188,7 @@ class Cluster:
         return self.in_force.replicas
 
     @property
-    def in_force(self) -> Metadata:
+    def in_force(self) -> Decided:
         """What the controller holds now."""
         return self.decided[-1]
 
@@ -255,22 +230,6 @@ def say(cluster: Cluster, *words: str) -> Cluster:
 def note(cluster: Cluster, *notes: Note) -> Cluster:
     """The cluster with something more written down in this step."""
     return replace(cluster, notes=(*cluster.notes, *notes))
-
-
-def decision_note(decided: Metadata) -> Decided:
-    """A decision as it is written down."""
-    return Decided(
-        epoch=decided.epoch,
-        version=decided.version,
-        leader=decided.leader,
-        isr=decided.isr,
-        replicas=decided.replicas,
-        adding=decided.adding,
-        removing=decided.removing,
-        elr=decided.elr,
-        last_known_leader=decided.last_known_leader,
-        unclean=decided.unclean,
-    )
 
 
 def replica_of(broker: Broker) -> ReplicaLog:

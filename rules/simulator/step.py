@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from rules.protocol.leader import answer_epoch
 from rules.protocol.offsets import BrokerId, Epoch
@@ -22,8 +23,9 @@ from rules.simulator import (
 from rules.simulator.events import Event
 from rules.simulator.generation import Generation
 from rules.simulator.log_changes import visible_part
+from rules.simulator.notes import Decided
 from rules.simulator.roles_taken import tell
-from rules.simulator.state import Batch, Broker, Cluster, Metadata, TopicSettings, decision_note, note, replica_of, say
+from rules.simulator.state import Batch, Broker, Cluster, TopicSettings, note, replica_of, say
 
 
 def create(
@@ -39,13 +41,13 @@ def create(
     There may be other brokers, which hold no replica; the generations are in the order of both.
     """
     replicas = tuple(assignment)
-    decided = Metadata(epoch=first_epoch, version=0, leader=replicas[0], isr=frozenset(replicas), replicas=replicas)
+    decided = Decided(epoch=first_epoch, version=0, leader=replicas[0], isr=frozenset(replicas), replicas=replicas)
     brokers = tuple(
         Broker(id=broker, generation=generation, holds=broker in replicas)
         for broker, generation in sorted(zip((*replicas, *others), generations, strict=True), key=lambda pair: pair[0])
     )
     cluster = Cluster(brokers=brokers, settings=settings or TopicSettings(), decided=(decided,))
-    announced = controller.announce(note(cluster, decision_note(decided)), decided)
+    announced = controller.announce(note(cluster, decided), decided)
     # an empty log has nothing to reconcile: whoever follows fetches from the start
     fresh = tuple(
         replace(broker, stage="fetching" if broker.holds and not broker.leading else "idle")

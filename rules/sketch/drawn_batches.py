@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
+from msgspec import Struct
 
 from parsers.provenance import Span
 from parsers.tables import BatchHeader, arrow_schema
@@ -23,8 +23,7 @@ _PHYSICAL: Final = [
 _SCHEMA: Final = pa.schema([*(arrow_schema(BatchHeader).field(name) for name in _PHYSICAL), ("file", pa.int32())])
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
+class Pace(Struct, frozen=True):
     """What times the batches of a log bear: the offset times so many milliseconds, by producers or by the broker."""
 
     milliseconds: int = 1
@@ -34,8 +33,7 @@ class Pace:
 EVERY_MILLISECOND: Final = Pace()
 
 
-@dataclass(frozen=True, slots=True)
-class SketchedBatch:
+class SketchedBatch(Struct, frozen=True):
     """One batch of a drawn log, and where it lies."""
 
     base: int

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from parsers.tables import Refusal
 from rules.facts.read_again import Zoom
@@ -51,8 +52,7 @@ class _Layout:
         self.sizes[-1] = self.position
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SketchedLog:
+class SketchedLog(Struct, frozen=True, kw_only=True):
     """What the cells of one line draw."""
 
     facts: LogFacts

@@ -48,10 +48,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Final
 
-from msgspec import structs
+from msgspec import Struct, structs
+from msgspec.structs import replace
 
 from parsers.provenance import Span
 from rules.chronicle.chronicle import Chronicle
@@ -67,16 +68,18 @@ from rules.evidence import (
 from rules.facts.indexes import IndexFacts, IndexFault
 from rules.history.moments import Moment
 from rules.history.terms import in_terms
+from rules.narrow.last_of_keys import KeyLedger, LastRecords
+from rules.narrow.surviving_keys import KeyedReplica, keyed, replicas_to_key
 from rules.protocol.epochs import EpochStart
 from rules.replicas.foreign import Foreign
 from rules.replicas.topic_ids import other_ids
 from rules.settings import Setting, settings_of
 from rules.sketch.drawn_batches import Pace
-from rules.sketch.drawn_keys import with_drawn_keys
 from rules.sketch.drawn_log import SketchedLog, SketchError, sketch_log
 from rules.sketch.statement_lines import is_event, read_event
 from rules.sketch.timed_lines import TimedLines
 from rules.sketch.topic_lines import TopicLines
+from rules.sketch.written_by import COMMIT, TRANSACTIONAL
 
 __all__ = ["Sketch", "SketchError", "read_sketch"]
 
@@ -89,8 +92,7 @@ _NOTES: Final = frozenset({
 })  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sketch:
+class Sketch(Struct, frozen=True, kw_only=True):
     """A parsed sketch: the evidence it draws and the broker it marks as leader."""
 
     evidence: PartitionEvidence
@@ -243,3 +245,25 @@ def _epoch_file(note: str | None, replica: Replica, rebuilt: tuple[EpochStart, .
 
 def _span(source: str) -> Span:
     return Span(source=source, start=0, end=1)
+
+
+def with_drawn_keys(evidence: PartitionEvidence) -> PartitionEvidence:
+    """The evidence with what differs among the keys of compacted replicas."""
+    asked = replicas_to_key(evidence)
+    return keyed(evidence, [KeyedReplica(replica=r, last=_last(r)) for r in asked]) if asked else evidence
+
+
+def _last(replica: Replica) -> LastRecords:
+    ledger = KeyLedger(replica.log_start_offset)
+    records = [record for zoom in replica.zooms for record in zoom.records]
+    drawn = {span: list(own) for span, own in groupby(records, key=lambda record: record.span)}
+    for batch in (batch for zoom in replica.zooms for batch in zoom.batches):
+        own = drawn.get(batch.span, [])
+        keys = [(ord(r.key_hash), r.offset, r.value_size < 0) for r in own if r.key_hash is not None]
+        producer, _, _, attributes = batch.written
+        if batch.control:
+            ledger.marker(producer, commits=any(record.control_type == COMMIT for record in own))
+        else:
+            ledger.batch(batch.span, keys, producer=producer if attributes & TRANSACTIONAL else None)
+        ledger.held(batch.base_offset, batch.end_offset, [record.offset for record in own])
+    return ledger.close(replica.log_end_offset)

@@ -7,8 +7,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rules.facts.read_again import UNTOLD, Writing
 
@@ -19,8 +21,7 @@ COMMIT: Final = 1
 _TYPES: Final = {"a": 0, "c": COMMIT}
 
 
-@dataclass(frozen=True, slots=True)
-class Sender:
+class Sender(Struct, frozen=True):
     """The producer of a batch, as the batch's header names it."""
 
     producer_id: int = -1

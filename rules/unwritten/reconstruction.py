@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations, pairwise
 from typing import Final
 
 from msgspec import Struct
 
 from rules.chronicle.chronicle import Chronicle
+from rules.chronicle.extents import Extents
 from rules.chronicle.request_logs import RequestLogs
 from rules.history.moments import Moment
 from rules.history.statements import LogCut
 from rules.protocol.versions import parse_kafka_version
 from rules.replicas.disagreement import Difference, Uncompared
-from rules.replicas.replica import Replica
+from rules.replicas.replica import Replica, same_topic
 from rules.settings import BrokerVersion, Settings
 from rules.unwritten.asking import Asked, Pair, ask, pairs_of
-from rules.unwritten.denied_by_disks import contradicted
-from rules.unwritten.doubts import doubted
-from rules.unwritten.log_turns import Turn, turns_of
-from rules.unwritten.places import Point
+from rules.unwritten.epoch_log import PossibleLog
+from rules.unwritten.log_turns import OwnLead, Turn, turns_of
+from rules.unwritten.places import Growth, Point
 from rules.unwritten.served_copies import Traces
-from rules.unwritten.ways import ROLES, Open
+from rules.unwritten.ways import ROLES, SERVER_LOG, Open
 from rules.unwritten.written_logs import NOBODY, WrittenLogs
 
 
@@ -62,8 +62,7 @@ def carries_none(replica: Replica) -> bool:
     return holds and replica.last_epoch < 0 and not replica.loaded_chain and not replica.epoch_file.entries
 
 
-@dataclass(frozen=True)
-class Reconstruction:
+class Reconstruction(Struct, frozen=True, dict=True):
     """What is known of epochs that nobody wrote down."""
 
     chronicle: Chronicle
@@ -188,3 +187,68 @@ def _asked_follower(point: Point, leader: int, epoch: int, asked: Asked, *, epoc
         moment=point.moment,
         decision=point.turn.decision,
     )
+
+
+def doubted(fold: WrittenLogs) -> frozenset[tuple[int, int]]:
+    """The growths that may be of another lead in which other epochs stood there; by broker and turn."""
+    return frozenset((growth.broker, growth.place) for growth in fold.copying.growths if _in_doubt(growth, fold))
+
+
+def _in_doubt(growth: Growth, fold: WrittenLogs) -> bool:
+    others = [lead for lead in fold.leads[growth.leads[0].broker] if lead not in growth.leads] if growth.leads else []
+    for lead in others:
+        served = fold.copying.traces.served(growth.broker, lead, growth.start, growth.end)
+        if served is not False and not _agrees(growth, lead, fold):
+            return True
+    return False
+
+
+def _agrees(growth: Growth, other: OwnLead, fold: WrittenLogs) -> bool:
+    """Whether another lead's log holds the same epochs where the follower's grew, as far as it reaches."""
+    theirs = fold.copying.as_source(other)
+    for lead in growth.leads:
+        ours = fold.copying.as_source(lead)
+        if ours is None or isinstance(ours, Open) or theirs is None or isinstance(theirs, Open):
+            return False
+        if not all(_same(mine, log, growth) for mine in ours for log in theirs):
+            return False
+    return True
+
+
+def _same(mine: PossibleLog, other: PossibleLog, growth: Growth) -> bool:
+    """Whether both would have sent the same; what reaches no farther than the follower's log has sent nothing."""
+    end = min(growth.end, other.log_end_offset)
+    edges = {growth.start, *(run.start_offset for run in (*mine.runs, *other.runs))}
+    return all(mine.epoch_at(at) == other.epoch_at(at) for at in edges if growth.start <= at < end)
+
+
+def contradicted(
+    fold: WrittenLogs, replicas: Sequence[Replica], differences: Sequence[Difference], uncompared: Sequence[Uncompared]
+) -> Open | None:
+    """Why nothing is said: records differ where one was copied from the other, or are the same where none was."""
+    for left, right in combinations(replicas, 2):
+        ours, theirs = fold.log_of(left.broker), fold.log_of(right.broker)
+        if not same_topic(left, right) or isinstance(ours, Open) or isinstance(theirs, Open):
+            continue
+        pair = {left.broker, right.broker}
+        differ = Extents.of((d.start_offset, d.end_offset) for d in differences if _brokers(d) == pair)
+        unknown = Extents.of((u.start_offset, u.end_offset) for u in uncompared if _brokers(u) == pair)
+        apart = [Extents.of(_apart(mine, other)) for mine in ours for other in theirs]
+        start, end = max(left.log_start_offset, right.log_start_offset), min(left.log_end_offset, right.log_end_offset)
+        shared = Extents.of([(start, end)]) - unknown
+        if not any((where & shared) == (differ & shared) for where in apart):
+            whose = f"the logs of brokers {left.broker} and {right.broker}"
+            return Open(f"{whose} are not as what is told would have made them", SERVER_LOG)
+    return None
+
+
+def _brokers(of: Difference | Uncompared) -> set[int]:
+    return {of.left.broker, of.right.broker}
+
+
+def _apart(left: PossibleLog, right: PossibleLog) -> Iterator[tuple[int, int]]:
+    """Where two logs hold records of different epochs."""
+    edges = sorted({0, *(end for held in (left, right) for _, start, stop in held.stretches for end in (start, stop))})
+    for start, end in pairwise(edges):
+        if left.epoch_at(start) != right.epoch_at(start):
+            yield start, end

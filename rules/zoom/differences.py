@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from msgspec import Struct, structs
+from msgspec.structs import replace
 
 from rules.evidence import Difference, PartitionEvidence, Replica, Uncompared
 from rules.facts.read_again import BatchMark, RecordMark

@@ -8,9 +8,9 @@ them), and what strayed is told once, as what it is. Of a batch that fails its c
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from parsers.provenance import Span
 from rules.evidence import PartitionEvidence, Replica

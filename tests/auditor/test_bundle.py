@@ -16,10 +16,9 @@ from dumps_at_hand import SAMPLES, copied, digest, told, told_of, violations
 from test_text_dumps import printed
 
 from auditor.bundle.asked_lines import asked_of
-from auditor.bundle.dumped import masked_dump_text
+from auditor.bundle.masked_files import masked_dump_text, repacked
 from auditor.bundle.masked_logs import masked_broker_log, masked_request_log
 from auditor.bundle.masking import new_mask
-from auditor.bundle.packed import repacked
 from parsers.dump_text import DumpChunk, read_dump_text
 from parsers.provenance import Origin
 from parsers.records import BATCH_LIMIT

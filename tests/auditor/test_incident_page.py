@@ -11,7 +11,7 @@ from html_pages import page_read
 from test_html_report import CASES, FINDING, HOSTILE, INCIDENT, assert_self_contained, with_words
 
 from auditor.report.formats import rendered
-from auditor.report.html.prose import ProseBlock, StyledWords, blocks
+from auditor.report.html.incident_page import ProseBlock, StyledWords, blocks
 from auditor.report.markdown import code, text
 from auditor.report.postmortem.document import parts
 from tests.lab.effort import fast_if

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from auditor.engines.witnesses.statements_of_requests import of_fetches
-from auditor.engines.witnesses.trace_tables import GATHERED, of_table
+from auditor.engines.witnesses.transcribed import GATHERED, of_table
 from parsers.provenance import Origin
 from parsers.tables import Fetch
 from parsers.trace_table import trace_rows

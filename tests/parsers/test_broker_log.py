@@ -8,6 +8,7 @@ import itertools
 import re
 import tracemalloc
 from collections import Counter
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import get_args
@@ -20,16 +21,18 @@ from parsers.broker_log import DEFAULT_PATTERN, EVENTS, GzipText, Reading, parse
 from parsers.broker_log.catalogue import matchers
 from parsers.broker_log.entry_blocks import Block
 from parsers.broker_log.matched_events import find_lines, text_of
-from parsers.broker_log.wording import Event, Wording, compile_text
+from parsers.broker_log.wording import compile_text
 from parsers.provenance import Origin
 from parsers.tables import BrokerEvent, BrokerSetting, EventKind, Refusal, from_arrow
 from tests.lab.effort import cases, fast_if
 from tests.lab.whole_logs import parse_events, parse_settings
+from tests.parsers.broker_lines import LINES
 from tests.replaced import replace
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
 SERVER_LOGS = sorted(path for path in SAMPLES.glob("*/dump/*/logs/*.log") if "request" not in path.name)
-WORDINGS = [(event, wording) for event in EVENTS for wording in event.wordings]
+WORDINGS = [wording for event in EVENTS for wording in event.wordings]
+WRITTEN = [pytest.param(kind, *line, id=kind) for kind, lines in LINES.items() for line in lines]
 
 
 def entry(message: str, level: str = "INFO", logger: str = "kafka.log.Log") -> bytes:
@@ -53,20 +56,24 @@ def only(case: str, node: str, log: str, kind: EventKind) -> list[BrokerEvent]:
     return [event for event in recorded(case, node, log) if event.kind == kind]
 
 
-@pytest.mark.parametrize(("event", "wording"), WORDINGS, ids=lambda value: getattr(value, "kind", ""))
-def test_every_sample_gives_its_event_and_no_other(event: Event, wording: Wording) -> None:
-    line = entry(wording.sample)
+def test_every_wording_has_a_line() -> None:
+    assert {kind: len(lines) for kind, lines in LINES.items()} == {each.kind: len(each.wordings) for each in EVENTS}
+
+
+@pytest.mark.parametrize(("kind", "message", "expected"), WRITTEN)
+def test_every_line_gives_its_event_and_no_other(kind: EventKind, message: str, expected: Mapping[str, object]) -> None:
+    line = entry(message)
     (row,) = events(line)
-    assert row.kind == event.kind
-    assert {name: getattr(row, name) for name in wording.expect} == dict(wording.expect)
+    assert row.kind == kind
+    assert {name: getattr(row, name) for name in expected} == dict(expected)
     assert (row.span_start, row.span_end) == (0, len(line) - 1)
     assert (row.time_text, row.level, row.logger) == ("2026-11-21 05:25:18,155", "INFO", "kafka.log.Log")
 
 
-@pytest.mark.parametrize(("event", "wording"), WORDINGS, ids=lambda value: getattr(value, "kind", ""))
-def test_no_line_is_of_two_kinds(event: Event, wording: Wording) -> None:
+@pytest.mark.parametrize(("kind", "message", "_"), WRITTEN)
+def test_no_line_is_of_two_kinds(kind: EventKind, message: str, _: Mapping[str, object]) -> None:
     """The first wording that fits takes a line: another kind that fits it too would lose it, or win it, unseen."""
-    text = text_of(Block(offset=0, data=entry(wording.sample)), reading().layout, None)
+    text = text_of(Block(offset=0, data=entry(message)), reading().layout, None)
     fitting = {
         matcher.event.kind
         for lead, lines in find_lines(text).by_lead.items()
@@ -74,11 +81,11 @@ def test_no_line_is_of_two_kinds(event: Event, wording: Wording) -> None:
         for matcher in matchers(lead)
         if matcher.pattern.match(text.data, begin, stop)
     }
-    assert fitting == {event.kind}
+    assert fitting == {kind}
 
 
 def test_a_wording_stands_once() -> None:
-    texts = Counter((wording.text, wording.items) for _, wording in WORDINGS)
+    texts = Counter((wording.text, wording.items) for wording in WORDINGS)
     assert [text for text, times in texts.items() if times > 1] == []
 
 
@@ -97,7 +104,7 @@ def test_a_hole_takes_no_parenthesis_that_it_has_not_opened(told: str) -> None:
 
 def test_no_pattern_can_go_back() -> None:
     """Fixed text, possessive or atomic pieces, and bounded runs only: nothing for hostile input to multiply."""
-    for _, wording in WORDINGS:
+    for wording in WORDINGS:
         pieces = re.sub(rb"\\.|\[(?:\\.|[^\]\\])*\]", b"x", compile_text(wording.text).pattern)
         assert not re.search(rb"\*(?!\+)|[^*+?}]\+(?!\+)", pieces)
 
@@ -278,7 +285,7 @@ def test_ranges_of_a_recorded_log_give_what_the_whole_gives(cuts: list[int]) -> 
 @settings(max_examples=cases(40), deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 1 << 30), st.binary(max_size=4)), min_size=1, max_size=12))
 def test_mutated_logs_never_raise(edits: list[tuple[int, bytes]]) -> None:
-    data = bytearray(b"".join(entry(wording.sample) for _, wording in WORDINGS[::7]))
+    data = bytearray(b"".join(entry(message) for lines in LINES.values() for message, _ in lines[::7]))
     for place, patch in edits:
         at = place % len(data)
         data[at : at + 2] = patch

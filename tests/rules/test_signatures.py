@@ -10,7 +10,7 @@ import pytest
 from parsers.provenance import Span
 from rules.catalog import BY_ID
 from rules.finding import Undecided, Violation
-from rules.judging.spoken import spoken
+from rules.judging.said import spoken
 from rules.settings import KAFKA_VERSION, Setting, settings_of
 from rules.signatures import SIGNATURES, UNTOLD, Signature
 from rules.sketch.notation import read_sketch

@@ -12,14 +12,13 @@ from msgspec.structs import replace
 
 from auditor.engines.opened.unit_facts import unit_fact, unread_fact
 from auditor.engines.plan.units import ReadUnit
-from auditor.engines.witnesses.assignments import assignment_of
 from auditor.engines.witnesses.internal_topics import Records, copies_of, leading
-from parsers.internal_topics import StandingKeys, latest_commits
+from parsers.internal_topics import GroupMembers, Membership, StandingKeys, latest_commits
 from parsers.provenance import row_span
 from parsers.tables.metadata import GroupOffset
 from rules.narrow.facts import Fact
 from rules.protocol.topics import GROUPS_TOPIC
-from rules.replicas.commits_of_groups import GroupCommit, GroupHome
+from rules.replicas.commits_of_groups import GroupAssignment, GroupCommit, GroupHome, GroupMember, TopicPartitions
 
 Place = tuple[str, int]
 
@@ -60,3 +59,32 @@ def _commit(row: GroupOffset) -> GroupCommit | None:
         topic_id=row.topic_id,
         span=row_span(row),
     )
+
+
+def assignment_of(group: GroupMembers, told_until: int | None) -> GroupAssignment:
+    """The group as rules see it, by a log whose latest record is of a time."""
+    return GroupAssignment(
+        group=group.group,
+        generation=group.generation,
+        assignor=group.assignor,
+        state_time=group.state_time,
+        told_until=told_until,
+        members=tuple(map(_member, group.members)),
+        span=group.span,
+    )
+
+
+def _member(member: Membership) -> GroupMember:
+    return GroupMember(
+        topics=member.topics,
+        rack=member.rack,
+        static=member.static,
+        owned=_held(member.owned),
+        assigned=_held(member.assigned),
+        target=_held(member.target or ()),
+        settled=member.settled,
+    )
+
+
+def _held(by_topic: tuple[tuple[str, tuple[int, ...]], ...]) -> tuple[TopicPartitions, ...]:
+    return tuple(TopicPartitions(topic=topic, partitions=partitions) for topic, partitions in by_topic)

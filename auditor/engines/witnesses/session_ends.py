@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from msgspec import structs
+from msgspec.structs import replace
 
 from auditor.engines.opened.unit_facts import unit_fact
 from auditor.engines.plan.units import ReadUnit

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, pairwise
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -20,18 +22,22 @@ from auditor.engines.witnesses.descriptions import (
     of_the_cluster,
 )
 from auditor.engines.witnesses.names_of_ids import Spoken, apart, names_of, of_topics
+from auditor.engines.witnesses.statements_of_requests import of_fetches, of_trace
 from auditor.engines.witnesses.statements_of_rows import Named, PartitionName, of_metadata, with_its_topic
-from auditor.engines.witnesses.trace_tables import of_table
+from auditor.engines.witnesses.thinned_traces import thinned_rows
 from auditor.engines.witnesses.zoned_times import Zones
+from parsers.broker_log import wall_clock
 from parsers.describe_text import parse_describe_text
 from parsers.files import read_source
 from parsers.metadata_log import Znode, parse_znode_text, znode_place, znode_settings, znode_states
 from parsers.provenance import Origin
 from parsers.refusal import refuse
+from parsers.request_log import partition_fetch
 from parsers.tables import Fetch, Refusal
 from parsers.trace_table import trace_rows
 from rules.history.moments import ZOOKEEPER_CLOCK
 from rules.history.repetitions import collapse
+from rules.history.trace_ends import WHOLE
 from rules.narrow.facts import Fact
 from rules.replicas.commits_of_groups import GroupCommit
 from rules.replicas.partition_counts import PartitionCount
@@ -169,3 +175,35 @@ def _read_znodes(unit: ReadUnit, read: _Transcript) -> None:
     # Of a topic whose znodes are not all here the last ones may be missing.
     read.counts.extend(counts_in(states.rows, "description"))
     read.note(of_metadata(states.rows, ZOOKEEPER_CLOCK))
+
+
+GATHERED: Final = 1 << 15
+"""Rows that are thinned at once; that many bound the memory of a table, however long it is."""
+
+
+def of_table(fetches: Iterable[Fetch], origin: Origin, names: Mapping[str, str]) -> Iterator[Named]:
+    """Statements of a table of fetches; `names` gives the topic of an id."""
+    rows = iter(fetches)
+    while gathered := list(islice(rows, GATHERED)):
+        if len(gathered) <= WHOLE:
+            yield from of_fetches(gathered, names)
+            continue
+        for broker, own in _by_broker(gathered).items():
+            if _in_order(own):
+                yield from of_trace(thinned_rows([*map(partition_fetch, own)]), replace(origin, broker=broker), names)
+            else:
+                yield from of_fetches(own, names)
+
+
+def _by_broker(fetches: Iterable[Fetch]) -> dict[int | None, list[Fetch]]:
+    found: dict[int | None, list[Fetch]] = {}
+    for fetch in fetches:
+        if fetch.replica is not None and fetch.partition is not None:
+            found.setdefault(fetch.broker, []).append(fetch)
+    return found
+
+
+def _in_order(fetches: Sequence[Fetch]) -> bool:
+    """Whether all have their times, and none lies before the one above it: so that what is left out lies between."""
+    times = [wall_clock(fetch.time_text) if fetch.time_text else None for fetch in fetches]
+    return None not in times and all(one <= other for one, other in pairwise(times))  # type: ignore[operator]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from parsers.broker_log import given_for, instant_of, owner_and_value, zone_named
 from parsers.provenance import broker_id

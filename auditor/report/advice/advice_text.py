@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from auditor.report.advice.advice_files import commands, going
@@ -12,6 +12,7 @@ from auditor.report.model import (
     Advice,
     Candidate,
     Doomed,
+    Going,
     Loss,
     OwedCut,
     PlacedAdvice,
@@ -19,16 +20,16 @@ from auditor.report.model import (
     Survivor,
     UndecidedLine,
     gate_words,
+    starts,
     told_gates,
 )
-from auditor.report.named_places import told_places
+from auditor.report.named_places import named_places, told_places
 from auditor.report.plain import plain
-from auditor.report.restarts import WORDS, restarts
 from auditor.report.sheet import Sheet
 from auditor.report.summary.totals import LossTotals
 from auditor.report.unbilled import sentence as in_words
 from auditor.report.worths import at_least_and_most
-from rules.finding import capital, offsets_told, question_told
+from rules.finding import capital, offsets_told, place_of, question_told
 from rules.words import counted, it_or_them, numbered, of_epoch
 
 SHOWN: Final = 200
@@ -248,3 +249,28 @@ def _brokers(brokers: Sequence[int]) -> str:
 def fading(loss: Loss) -> list[Survivor]:
     """Copies of lost records that will be gone before long."""
     return [copy for copy in loss.survivors if copy.kind in _FADING]
+
+
+PARTITIONS_NAMED: Final = 3
+WORDS: Final[Mapping[Going, str]] = {"no-go": "NO-GO", "unknown": "UNKNOWN", "go": "GO"}
+
+
+def restarts(advice: Sequence[PlacedAdvice]) -> Iterator[str]:
+    """What restarts come to where several partitions are advised on: the gravest first, each with where it is so."""
+    if len(advice) > 1:
+        yield "Restarts, with all partitions of a broker"
+        for cluster in sorted({placed.cluster_id for placed in advice}, key=str):
+            yield from _of_cluster([placed for placed in advice if placed.cluster_id == cluster])
+        yield ""
+
+
+def _of_cluster(advice: Sequence[PlacedAdvice]) -> Iterator[str]:
+    known = starts([placed.advice for placed in advice])
+    for action, gravest in sorted(known.items(), key=lambda each: (tuple(WORDS).index(each[1]), each[0])):
+        own = [
+            place_of(placed)
+            for placed in advice
+            if any(gate.action == action and gate.going == gravest for gate in placed.advice.gates)
+        ]
+        where = "" if gravest == "go" else f": {named_places(own, PARTITIONS_NAMED)}"
+        yield f"  {WORDS[gravest]:<9}{action}{where}"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
+
+from msgspec import Struct
 
 from auditor.report.html.scale import Scale
 from auditor.report.html.shapes import Box, Label, Polyline, Shape, room_for
@@ -24,8 +25,7 @@ DOTS_SHOWN: Final = 120
 _NAMES: Final = {"cut": "cut to", "load": "loaded at", "reset": "dropped", "unclean": "elected", "outside": "told"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Panel:
+class Panel(Struct, frozen=True, kw_only=True):
     """A panel's place, and where offsets stand in it."""
 
     top: float

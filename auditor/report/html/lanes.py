@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from auditor.report.bill import sentence
 from auditor.report.html.marks import Mark, marks_of
@@ -30,16 +31,14 @@ KNOTS: Final = 40
 """Marks that the scale keeps apart; where there are more, epochs share their stretch."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BilledSurvivor:
+class BilledSurvivor(Struct, frozen=True, kw_only=True):
     """Records that survive, and the id of the bill that names them."""
 
     survivor: Survivor
     bill: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lane:
+class Lane(Struct, frozen=True, kw_only=True):
     """One log, or a file that waits for deletion."""
 
     broker: int

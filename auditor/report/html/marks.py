@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from auditor.report.html.reported_partitions import TABLES_SHOWN, ReportedPartition
 from rules.finding import NO_BEARING, Bearings, Finding, Severity, offsets_told
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class Mark(Struct, frozen=True, kw_only=True):
     """A range on some brokers' logs."""
 
     brokers: tuple[int, ...]

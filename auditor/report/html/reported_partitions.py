@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from auditor.report.model import (
     AuditReport,
@@ -23,8 +24,7 @@ DRAWN: Final = 40
 """Partitions that get a picture; a person looks at no more, and a browser opens the page at once."""
 
 
-@dataclass(slots=True, kw_only=True, frozen=True)
-class ReportedPartition:
+class ReportedPartition(Struct, frozen=True, kw_only=True):
     """One partition."""
 
     place: Place

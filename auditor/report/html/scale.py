@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from math import log2
 from typing import Final
+
+from msgspec import Struct
 
 LEAST_EVEN: Final = 26.0
 """Where every stretch gets this much room on an even scale, the scale is even."""
@@ -17,8 +18,7 @@ SQUEEZED: Final = 5.0
 """A stretch that has so many times fewer places an offset than the widest one is marked."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scale:
+class Scale(Struct, frozen=True, kw_only=True):
     """Where each offset stands."""
 
     knots: tuple[int, ...]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 Anchor = Literal["start", "middle", "end"]
 WIDTH: Final = 1000.0
@@ -17,8 +18,7 @@ LETTER: Final = 6.4
 """Width of a letter of the pictures' usual size, on average; numbers and small letters stay below it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Box:
+class Box(Struct, frozen=True, kw_only=True):
     """A rectangle."""
 
     x: float
@@ -34,8 +34,7 @@ class Box:
     kind: Literal["box"] = "box"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Polyline:
+class Polyline(Struct, frozen=True, kw_only=True):
     """A line through points."""
 
     points: Sequence[tuple[float, float]]
@@ -50,8 +49,7 @@ class Polyline:
         return " ".join(f"{number(x)},{number(y)}" for x, y in self.points)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Label:
+class Label(Struct, frozen=True, kw_only=True):
     """A line of text."""
 
     x: float
@@ -67,8 +65,7 @@ class Label:
 Shape = Box | Polyline | Label
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Picture:
+class Picture(Struct, frozen=True, kw_only=True):
     """Shapes on a sheet; who does not see them reads the words."""
 
     width: float

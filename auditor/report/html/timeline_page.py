@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from auditor.report.html.courses import Address
 from auditor.report.html.over_time import over_time
@@ -21,8 +22,7 @@ LINE: Final = 17.0
 NOTHING: Final = Picture(width=WIDTH, height=0, words="Nothing here bears a time.", shapes=())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrawnRow:
+class DrawnRow(Struct, frozen=True, kw_only=True):
     """One row: its cells, why each is so, and the bytes that tell it."""
 
     cells: tuple[str, ...]
@@ -33,8 +33,7 @@ class DrawnRow:
     end: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimelinePage:
+class TimelinePage(Struct, frozen=True, kw_only=True):
     """What is told of one partition."""
 
     name: str

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from auditor.report import availability
 from auditor.report.bill import details, sentence
@@ -40,8 +42,7 @@ TOLD_SHOWN: Final = 100
 MILESTONES_SHOWN: Final = 60
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bill:
+class Bill(Struct, frozen=True, kw_only=True):
     """One loss in words."""
 
     restored: bool
@@ -50,8 +51,7 @@ class Bill:
     copies: tuple[Survivor, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Protocols:
+class Protocols(Struct, frozen=True, kw_only=True):
     """What each protocol would have done with one pair of replicas."""
 
     table: Counterfactual
@@ -59,16 +59,14 @@ class Protocols:
     """Null where none of them would have cut anything."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Courses:
+class Courses(Struct, frozen=True, kw_only=True):
     """A partition over time."""
 
     history: DrawnHistory
     picture: Picture
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrawnPartition:
+class DrawnPartition(Struct, frozen=True, kw_only=True):
     """One partition that is drawn."""
 
     story: ReportedPartition
@@ -88,8 +86,7 @@ class DrawnPartition:
         return tuple(sorted({label_of(finding) for finding in self.story.findings}))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SoundTopic:
+class SoundTopic(Struct, frozen=True, kw_only=True):
     """Partitions of one topic of which nothing was found, in one row."""
 
     cluster: str

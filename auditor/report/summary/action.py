@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from auditor.report.model import LOSES_NO_MORE, LOSES_NOTHING
 from auditor.report.named_places import named_places
@@ -21,8 +23,7 @@ PLACE_OF_START: Final = "{start}"
 GOING: Final = {"go": "GO: ", "no-go": "NO-GO: ", "unknown": "UNKNOWN: "}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Aim:
+class Aim(Struct, frozen=True, kw_only=True):
     """The partition and the offsets that an action is about."""
 
     cluster_id: str | None
@@ -65,8 +66,7 @@ class Aim:
         return f"{self.name} {offsets_told(self.start_offset, self.end_offset)}{which}{whose}{detail}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Action:
+class Action(Struct, frozen=True, kw_only=True):
     """Something that people may do, must do, or must not do."""
 
     kind: Kind

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from auditor.report.model import AuditReport, PlacedHistory, Unbilled
 from auditor.report.sheet import percent, size
@@ -22,8 +23,7 @@ from rules.words import counted, listed
 SEVERITIES = ("critical", "high", "medium", "low")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
+class Summary(Struct, frozen=True, kw_only=True):
     """What a report comes to."""
 
     verdict: str

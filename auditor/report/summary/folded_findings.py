@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from auditor.report.alike import blurred
 from rules.finding import Finding, Place
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spot:
+class Spot(Struct, frozen=True, kw_only=True):
     """One finding's partition and offsets."""
 
     finding: str
@@ -31,8 +31,7 @@ class Spot:
         return "whole dump" if self.topic is None else f"{self.topic}-{self.partition}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoldedFinding:
+class FoldedFinding(Struct, frozen=True, kw_only=True):
     """Findings alike but for their partition and their numbers; the first speaks for all."""
 
     finding: Finding

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from auditor.report.alike import blurred
 from auditor.report.model import AuditReport, Incident, PlacedHistory
@@ -12,8 +13,7 @@ from auditor.report.summary.totals import LossTotals, totals
 from rules.finding import Finding, Place
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IncidentEntry:
+class IncidentEntry(Struct, frozen=True, kw_only=True):
     """One incident, or several that are alike but for their partition and their numbers."""
 
     incident: Incident

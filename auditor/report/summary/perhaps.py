@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from auditor.report.model import AuditReport
 from auditor.report.named_places import named_places, told_places
@@ -17,8 +18,7 @@ PLACES_SHOWN: Final = 3
 Ranges = dict[Place, list[tuple[int, int]]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AtStake:
+class AtStake(Struct, frozen=True, kw_only=True):
     """Offsets at which committed records stand on one side alone, and that no bill tells: whoever leads, some go."""
 
     places: tuple[Place, ...]

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from auditor.report.model import Loss, PlacedHistory
+from auditor.report.placed import Placed
 from auditor.report.worths import PERHAPS, held_by_none, worths_counted
 from rules.words import counted
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LostRange:
+class LostRange(Placed, frozen=True, kw_only=True):
     """One lost range and its partition."""
 
-    cluster_id: str | None
-    topic: str
-    partition: int
     loss: Loss
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SurvivorHolder:
+class SurvivorHolder(Struct, frozen=True, kw_only=True):
     """A broker that still has lost records, and in what."""
 
     broker: int
@@ -31,8 +28,7 @@ class SurvivorHolder:
     """Whether one of its copies is."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LossTotals:
+class LossTotals(Struct, frozen=True, kw_only=True):
     """What several losses come to together; those that were served again later are told apart."""
 
     ranges: tuple[LostRange, ...]

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
+
 from auditor.report.bill import details, in_all, sentence
-from auditor.report.model import AuditReport, Incident, Loss, PlacedCounterfactual
+from auditor.report.model import AuditReport, Incident, Loss, PlacedCounterfactual, ProtocolOutcome
 from auditor.report.plain import plain
-from auditor.report.sheet import Sheet
-from auditor.report.terminal.counterfactuals import counterfactual_table
-from auditor.report.terminal.windows import windows_of
+from auditor.report.sheet import Sheet, table
+from auditor.report.worths import span
 from rules.finding import Finding, Place, Severity, offsets_told, place_of
+from rules.sketch.drawn_window import MARGIN
 from rules.words import counted
 
 PLACES_SHOWN: Final = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Chapter:
+class _Chapter(Struct, frozen=True, kw_only=True):
     """Findings that are told together."""
 
     incident: Incident | None
@@ -155,3 +155,69 @@ def _tables(placed: Sequence[PlacedCounterfactual], page: Sheet) -> Iterator[str
     for item in placed:
         yield ""
         yield from counterfactual_table(item, page)
+
+
+def windows_of(findings: Sequence[Finding]) -> dict[str, str]:
+    """The drawings by the id of the finding that they stand under: the widest window of all that lie within it."""
+    drawn: dict[str, str] = {}
+    places: dict[Place, list[Finding]] = {}
+    for finding in findings:
+        if finding.sketch:
+            places.setdefault((finding.cluster_id, finding.topic, finding.partition), []).append(finding)
+    for own in places.values():
+        left = own
+        while left:
+            widest = max(left, key=_width)
+            shown = [finding for finding in left if _within(finding, widest)]
+            drawn[shown[0].id] = widest.sketch
+            left = [finding for finding in left if finding not in shown]
+    return drawn
+
+
+def _width(finding: Finding) -> int:
+    """Offsets that a finding spans; one without a range is drawn at the log ends, and only where nothing else is."""
+    if finding.start_offset is None or finding.end_offset is None:
+        return -1
+    return finding.end_offset - finding.start_offset
+
+
+def _within(finding: Finding, widest: Finding) -> bool:
+    """Whether the widest finding's window, margins included, shows this one's range."""
+    if finding.start_offset is None or finding.end_offset is None:
+        return True
+    if widest.start_offset is None or widest.end_offset is None:
+        return False
+    return widest.start_offset - MARGIN <= finding.start_offset and finding.end_offset <= widest.end_offset + MARGIN
+
+
+HEADS = ("protocol", "asked epoch → answered (epoch, end)", "cut to", "lost")
+
+
+def counterfactual_table(placed: PlacedCounterfactual, page: Sheet) -> Iterator[str]:
+    """One pair of replicas; an exchange a line, since some protocols ask more than once."""
+    pair = placed.table
+    title = (
+        f"{placed.topic}-{placed.partition}: what each protocol would have done when broker {pair.follower} met broker"
+        f" {pair.leader} over {offsets_told(pair.start_offset, pair.end_offset)}"
+    )
+    yield from page.wrapped(title, 2, "strong", 2)
+    if not pair.reconstructed and not any(outcome.cuts for outcome in pair.outcomes):
+        yield from page.wrapped("none of the four would have cut anything: the two stay as they are", 4)
+        return
+    rows = [row for outcome in pair.outcomes for row in _rows(outcome, pair.parts_at(outcome))]
+    yield from table(HEADS, rows, indent=4)
+    yield from page.wrapped(f"{pair.because}", 4, "faint", 2)
+    for outcome in pair.outcomes:
+        yield from page.wrapped(f"{outcome.rule}: {outcome.because}", 4, "faint", 2)
+
+
+def _rows(outcome: ProtocolOutcome, parts_at: int | None) -> Iterator[tuple[str, str, str, str]]:
+    name = outcome.rule + (" (ran)" if outcome.in_force else "")
+    lost = span(outcome.lost_start, outcome.lost_end).replace("none", "nothing")
+    cut = str(outcome.cut_to) if outcome.cuts else "no cut"
+    exchanges = (f"{e.asked_epoch} → ({e.answered_epoch}, {e.answered_offset})" for e in outcome.exchanges)
+    asked = list(dict.fromkeys(exchanges)) or ["nobody"]
+    yield name, asked[0], cut, lost
+    yield from (("", exchange, "", "") for exchange in asked[1:])
+    if parts_at is not None:  # what is kept so is no rescue
+        yield "", f"the two logs part at {parts_at}", "", ""
