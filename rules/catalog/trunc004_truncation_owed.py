@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, EpochEntry, OffsetCheckpoint
 from rules.evidence import PartitionEvidence, Replica
+from rules.evidence.absent_segments import ends_unread
 from rules.evidence.electable import would_follow
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, capital, offsets_told
 from rules.protocol.truncation import Exchange, Truncation, truncate_on_fetch
@@ -58,8 +59,7 @@ def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
     """
     for follower, leader in would_follow(evidence):
         if not (follower.end_known and leader.end_known):
-            reason, missing = "the end of a log is not known: a segment could not be read", "all segments of both logs"
-            yield Undecided(reason=reason, missing=missing, brokers=(follower.broker,), blocking=False)
+            yield ends_unread(follower, leader)
         elif follower.log_end_offset <= follower.log_start_offset:
             continue  # an empty log has nothing to cut
         elif not follower.loaded_chain or not leader.loaded_chain:

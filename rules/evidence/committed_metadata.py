@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from rules.replicas.disagreement import Difference
 from rules.replicas.metadata_snapshots import SnapshotSeen
 from rules.replicas.replica import Replica
+from rules.words import numbered
+
+NAMED: Final = 3
+"""Snapshots of one node that are told by name; the rest is counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,15 +21,26 @@ class LeftUnread:
 
     brokers: tuple[int, ...]
     words: str
-    """How many there are of each node."""
+    """How many there are of each node, and which."""
+
+    @property
+    def nodes(self) -> str:
+        """The nodes that keep them."""
+        return numbered("node", self.brokers)
 
 
 def left_unread(snapshots: Iterable[SnapshotSeen]) -> LeftUnread | None:
     """All of them together: a node may keep a hundred."""
     unread = sorted((s for s in snapshots if s.standing == "unread"), key=lambda s: (s.broker, s.end_offset))
-    counts = Counter(each.broker for each in unread)
-    words = ", ".join(f"{count} of node {node}" for node, count in counts.items())
-    return LeftUnread(brokers=tuple(counts), words=words) if unread else None
+    named: dict[int, list[str]] = {}
+    for each in unread:
+        named.setdefault(each.broker, []).append(each.span.source.rpartition("/")[2])
+    words = "; ".join(f"{len(names)} of node {node} ({_few(names)})" for node, names in named.items())
+    return LeftUnread(brokers=tuple(named), words=words) if unread else None
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= NAMED else f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"
 
 
 def committed_by(snapshots: Iterable[SnapshotSeen], broker: int) -> int:
