@@ -70,7 +70,7 @@ def metadata_logs_diverge(evidence: PartitionEvidence) -> Iterator[Violation | U
     unread = left_unread(evidence.metadata_snapshots)
     if unread is not None:
         yield Undecided(
-            reason=f"only each node's oldest snapshot and its two newest ones were compared with the log. Snapshots left out: {unread.words}",
+            reason=f"the audit compared each node's oldest snapshot and its two newest ones with the log. It left out {unread.words}",
             missing=f"a second audit, of a copy of this dump without the snapshots of {unread.nodes} that were compared",
             brokers=unread.brokers,
             blocking=False,

@@ -9,7 +9,7 @@ from typing import Final
 from rules.replicas.disagreement import Difference
 from rules.replicas.metadata_snapshots import SnapshotSeen
 from rules.replicas.replica import Replica
-from rules.words import numbered
+from rules.words import counted, listed, numbered
 
 NAMED: Final = 3
 """Snapshots of one node that are told by name; the rest is counted."""
@@ -35,12 +35,12 @@ def left_unread(snapshots: Iterable[SnapshotSeen]) -> LeftUnread | None:
     named: dict[int, list[str]] = {}
     for each in unread:
         named.setdefault(each.broker, []).append(each.span.source.rpartition("/")[2])
-    words = "; ".join(f"{len(names)} of node {node} ({_few(names)})" for node, names in named.items())
-    return LeftUnread(brokers=tuple(named), words=words) if unread else None
+    words = [f"{counted(len(names), 'snapshot')} of node {node} ({_few(names)})" for node, names in named.items()]
+    return LeftUnread(brokers=tuple(named), words=listed(words)) if unread else None
 
 
 def _few(names: Sequence[str]) -> str:
-    return ", ".join(names) if len(names) <= NAMED else f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"
+    return listed([*names[:NAMED], f"{len(names) - NAMED} more"] if len(names) > NAMED else names)
 
 
 def committed_by(snapshots: Iterable[SnapshotSeen], broker: int) -> int:
