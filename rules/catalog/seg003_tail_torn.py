@@ -94,7 +94,7 @@ def _remote(head: RemoteHead) -> Undecided:
         return Undecided(
             reason=f"no disk in this dump holds {what}. By __remote_log_metadata they are in remote storage. So they were"
             " not checked",
-            missing="a copy of these segments from remote storage",
+            missing="a copy of the segments with these offsets from remote storage",
             blocking=False,
         )
     what = " and ".join(offsets_told(*each) for each in head.untold[:NAMED])
