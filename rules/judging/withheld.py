@@ -19,8 +19,8 @@ from rules.words import listed
 BY_EPOCH: Final = frozenset((BrokerEvent, EpochRequest, Fetch, IsrRequest, Produce))
 """Statements that are put in order by leader epoch."""
 REASON: Final = (
-    "leader epochs went back to lower numbers while the logs went on. So one number may mean two epochs, and the order of"
-    " events is not known"
+    "leader epochs went back to lower numbers while the logs went on. So one number may mean two epochs, and the order"
+    " of events is not known"
 )
 SET_BACK: Final = "So which of its log lines came later is not known"
 CONTRADICTED: Final = "the times told by {} contradict each other{}. So which event came later is not known"
