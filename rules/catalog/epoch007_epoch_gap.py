@@ -56,7 +56,7 @@ def epoch_gap(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
         if not all(replica.end_known and replica.epoch_file.state != "unreadable" for replica in replicas):
             yield Undecided(
                 reason=f"it is not known whether an epoch is missing, because not all files could be read: {unread_files(replicas)}",
-                missing="a readable copy of each",
+                missing="a readable copy of each of these files",
                 brokers=tuple(replica.broker for replica in replicas),
                 blocking=False,
             )

@@ -122,7 +122,7 @@ def _held(evidence: PartitionEvidence, replica: Replica, high_watermark: int) ->
     peers = [r for r in evidence.current if r is not replica and same_topic(r, replica)]
     whole = [r.broker for r in peers if r.holds(replica.log_end_offset, high_watermark)]
     who = numbered("broker", whole, "holds" if whole else "in this dump holds")
-    return f" {capital(who)} all of {offsets_told(replica.log_end_offset, high_watermark)}."
+    return f" {capital(who)} all of the missing records ({offsets_told(replica.log_end_offset, high_watermark)})."
 
 
 def _since_its_stop(holders: tuple[int, ...], *, alone: bool) -> tuple[Severity, str]:

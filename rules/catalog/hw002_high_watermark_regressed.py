@@ -81,7 +81,7 @@ def _not_compared(evidence: PartitionEvidence) -> Iterator[Undecided]:
     for missing in dict.fromkeys(c.missing for c in open_ones):
         saved = sorted({c.broker for c in open_ones if c.missing == missing})
         did, whose = listed([f"broker {broker} saved high watermark {marks[broker]}" for broker in saved]), numbered("broker", saved)
-        why = f"It is not known whether that is too low: nothing here tells which high watermark {whose} had then"
+        why = f"It is not known whether {'these are' if saved[1:] else 'that is'} too low: nothing here tells which high watermark {whose} had then"
         yield Undecided(reason=f"{did} at shutdown (replication-offset-checkpoint). {why}", missing=missing.format(whose=whose), blocking=False)
 
 

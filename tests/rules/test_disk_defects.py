@@ -400,14 +400,14 @@ def test_a_high_watermark_beyond_the_log_after_an_orderly_stop(yard: Yard) -> No
     yard.healthy(LOG, 1, 2)
     yard.broker(3, SHORT, hw=100)
     assert yard.told() == [("HW001", "high", (3,), 80, 100)]
-    assert message(yard, "HW001").endswith(" Brokers 1 and 2 hold all of offsets 80–99.")
+    assert message(yard, "HW001").endswith(" Brokers 1 and 2 hold all of the missing records (offsets 80–99).")
 
 
 def test_a_log_that_goes_as_far_with_a_hole_does_not_hold_all_that_another_lacks(yard: Yard) -> None:
     yard.broker(1, [*LOG[:-2], LOG[-1]])
     yard.broker(2, LOG)
     yard.broker(3, SHORT, hw=100)
-    assert message(yard, "HW001").endswith(" Broker 2 holds all of offsets 80–99.")
+    assert message(yard, "HW001").endswith(" Broker 2 holds all of the missing records (offsets 80–99).")
 
 
 def test_a_high_watermark_beyond_the_log_after_a_crash_is_copied_back(yard: Yard) -> None:
@@ -420,7 +420,7 @@ def test_a_high_watermark_beyond_every_log(yard: Yard) -> None:
     yard.healthy(SHORT, 1, 2)
     yard.broker(3, SHORT, hw=100, clean=False, recovery=60)
     assert yard.told() == [("HW001", "medium", (3,), 80, 100)]
-    assert message(yard, "HW001").endswith(" No broker in this dump holds all of offsets 80–99.")
+    assert message(yard, "HW001").endswith(" No broker in this dump holds all of the missing records (offsets 80–99).")
 
 
 def test_a_high_watermark_beyond_a_log_copied_live(yard: Yard) -> None:
