@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from parsers.tables import IndexKind
 from rules.evidence import METADATA_TOPIC, PartitionEvidence
 from rules.evidence.index_judgements import IndexJudgement, judged
 from rules.finding import Exhibit, Severity, Undecided, Violation
 
-SHOWN = 5
+SHOWN: Final = 5
+REBUILT: Final = (
+    " No file here marks a clean shutdown. Broker {broker} builds these entries again at a start after an unclean one.",
+    " Broker {broker} builds the indexes of the metadata log again whenever it starts.",
+)
+"""Of logs that are stopped in order, and of one that never is."""
 
 
 def index_verdicts(evidence: PartitionEvidence, kind: IndexKind) -> Iterator[Violation | Undecided]:
     """Of each replica: indexes that were not read, and the entries that its log does not bear out."""
+    always = evidence.topic == METADATA_TOPIC
     for replica in evidence.current:
-        found = judged(replica, kind, always_rebuilt=evidence.topic == METADATA_TOPIC)
+        found = judged(replica, kind, always_rebuilt=always)
         if found.unread:
             yield _unread(replica.broker, kind, found)
         if found.faults:
-            yield _contradicted(replica.broker, found)
+            yield _contradicted(replica.broker, found, always=always)
 
 
 def _unread(broker: int, kind: IndexKind, found: IndexJudgement) -> Undecided:
@@ -32,7 +39,7 @@ def _unread(broker: int, kind: IndexKind, found: IndexJudgement) -> Undecided:
     )
 
 
-def _contradicted(broker: int, found: IndexJudgement) -> Violation:
+def _contradicted(broker: int, found: IndexJudgement, *, always: bool) -> Violation:
     return Violation(
         brokers=(broker,),
         start_offset=found.lowest,
@@ -43,7 +50,7 @@ def _contradicted(broker: int, found: IndexJudgement) -> Violation:
             "entries": found.count,
             "first": found.faults[0].found,
             "flaws": found.flaws,
-            "rebuilt": f" Broker {broker} builds its indexes again at its next start." if found.rebuilt else "",
+            "rebuilt": REBUILT[always].format(broker=broker) if found.rebuilt else "",
         },
         exhibits=tuple(Exhibit(span=fault.span, role=fault.flaw) for fault in found.faults[:SHOWN]),
     )

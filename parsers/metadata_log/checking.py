@@ -104,23 +104,25 @@ def differences(log: MetadataImage, snapshot: MetadataImage) -> Iterator[str]:
     """What the log adds up to and the snapshot does not say, in words; values of settings stay hidden."""
     for topic_id in sorted(log.topics.keys() | snapshot.topics.keys()):
         if log.topics.get(topic_id) != snapshot.topics.get(topic_id):
-            called = f"{_name(log, topic_id)} in the log, and {_name(snapshot, topic_id)} in the snapshot"
-            yield f"topic id {topic_id} is {called}"
+            yield _called(topic_id, log.topics.get(topic_id), snapshot.topics.get(topic_id))
     for topic_id in sorted(log.topics.keys() & snapshot.topics.keys()):
         ours, theirs = log.partitions.get(topic_id, {}), snapshot.partitions.get(topic_id, {})
         yield from _partitions(log.topics[topic_id], ours, theirs)
     for broker in sorted(log.brokers.keys() | snapshot.brokers.keys()):
         mine, other = log.brokers.get(broker), snapshot.brokers.get(broker)
         if mine is None or other is None or mine.broker_epoch != other.broker_epoch:
-            yield f"the registration of broker {broker} is another one"
+            yield f"broker {broker}'s registration in the log is not that in the snapshot"
     for name in sorted(log.features.keys() & snapshot.features.keys()):
         if log.features[name] != snapshot.features[name]:
             yield f"feature {name} is {log.features[name]} in the log, and {snapshot.features[name]} in the snapshot"
     yield from _configs(log, snapshot)
 
 
-def _name(image: MetadataImage, topic_id: str) -> str:
-    return f"topic {image.topics[topic_id]}" if topic_id in image.topics else "no topic"
+def _called(topic_id: str, ours: str | None, theirs: str | None) -> str:
+    if ours is not None and theirs is not None:
+        return f"topic id {topic_id} is topic '{ours}' in the log, and topic '{theirs}' in the snapshot"
+    held, lacks = ("the snapshot", "the log") if ours is None else ("the log", "the snapshot")
+    return f"topic '{theirs if ours is None else ours}' (id {topic_id}) is in {held}, but not in {lacks}"
 
 
 def _partitions(topic: str, ours: dict[int, Partition], theirs: dict[int, Partition]) -> Iterator[str]:
@@ -132,7 +134,7 @@ def _partitions(topic: str, ours: dict[int, Partition], theirs: dict[int, Partit
             yield (
                 f"partition {topic}-{number} has leader {mine.leader} of epoch {mine.leader_epoch} and ISR"
                 f" {_ids(mine.isr)} in the log, leader {other.leader} of epoch {other.leader_epoch} and ISR"
-                f" {_ids(other.isr)} in it"
+                f" {_ids(other.isr)} in the snapshot"
             )
 
 
@@ -152,4 +154,4 @@ def _configs(log: MetadataImage, snapshot: MetadataImage) -> Iterator[str]:
         kind, resource, name = key
         lasting = kind != _TOPIC or (resource in log.ids and resource in snapshot.ids)
         if lasting and log.configs.get(key) != snapshot.configs.get(key):
-            yield f"setting {name} of {resource or 'all brokers'} is another one"
+            yield f"setting {name} of {resource or 'all brokers'} in the log is not that in the snapshot"

@@ -116,7 +116,7 @@ def _violation(
     last = max(rows, key=lambda row: row.moment.offset or 0).moment
     end = evidence.batch_end(max(offsets), last.term)
     own = [c for c in evidence.chronicle.cuts if c.broker == course.lead.leader and c.offset < end]
-    cuts = [f"later it truncated its log to offset {c.offset}" for c in own if _afterwards(c, course, rows[0].moment)]
+    cuts = [f"later broker {c.broker} truncated its log to offset {c.offset}" for c in own if _afterwards(c, course, rows[0].moment)]
     below = [c.lead.leader for c in later if c.lead.start_offset is not None and c.lead.start_offset < end]
     left_out = [f"later broker {leader} became leader and lacked at least some of them" for leader in below]
     fate = next(iter((*left_out, *cuts)), "")

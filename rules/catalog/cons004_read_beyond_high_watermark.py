@@ -16,8 +16,8 @@ from rules.rule import rule
     needs=(Fetch, BrokerEvent),
     law="ConsistentRead",
     message="A consumer asked broker {leader} for offset {end_offset} in epoch {epoch}. The high watermark "
-    "cannot have been beyond {start_offset} by then. Either broker {leader} served it records that were not committed, "
-    "or somebody set it to that offset by hand.",
+    "cannot have been beyond {start_offset} by then. Either broker {leader} served this consumer records that were "
+    "not committed, or somebody set the consumer to offset {end_offset} by hand.",
     implied_by=("HW003",),
 )
 def read_beyond_high_watermark(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

@@ -11,6 +11,7 @@ from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.protocol.partitioning import group_partition
 from rules.protocol.topics import GROUPS_TOPIC
 from rules.rule import rule
+from rules.words import listed, numbered, quoted
 
 SHOWN: Final = 8
 
@@ -21,9 +22,9 @@ SHOWN: Final = 8
     needs=(BatchHeader, GroupOffset, MetadataChange),
     law="GroupCoordination",
     scope="group",
-    message="Partition {partition} of __consumer_offsets holds records of {groups:+group}. With {count} partitions, these"
-    " records belong in {homes:+partition}. A broker that leads there coordinates these groups. It knows these records only"
-    " while it also leads partition {partition}. Check the committed offsets of these groups before their consumers start.",
+    message="Partition {partition} of __consumer_offsets holds records of {groups:+group}. With {count} partitions,"
+    " {where}. The coordinator of a group is the leader of the partition where it belongs. That broker knows these records only"
+    " while it also leads partition {partition}. So a group may seem to have older committed offsets, or none. Check the committed offsets of these groups before their consumers start.",
 )
 def group_in_foreign_offsets_partition(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A group has records in a partition of the offsets topic not its own.
@@ -77,12 +78,17 @@ def group_in_foreign_offsets_partition(evidence: PartitionEvidence) -> Iterator[
 
 
 def _violation(foreign: list[GroupHome], last_count: PartitionCount, partition: int) -> Violation:
+    by_home: dict[int, list[str]] = {}
+    for home in foreign:
+        by_home.setdefault(group_partition(home.group, last_count.count), []).append(quoted(home.group))
+    belong = (f"{numbered('group', by_home[number], 'belongs')} in partition {number}" for number in sorted(by_home))
     return Violation(
         brokers=(),
         confidence="certain" if last_count.told_by == "metadata" else "likely",
         facts={
             "groups": tuple(home.group for home in foreign),
-            "homes": tuple(sorted({group_partition(home.group, last_count.count) for home in foreign})),
+            "homes": tuple(sorted(by_home)),
+            "where": listed([*belong]),
             "count": last_count.count,
             "partition": partition,
         },

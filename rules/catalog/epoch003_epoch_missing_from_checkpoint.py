@@ -21,7 +21,7 @@ from rules.words import numbered
     needs=(BatchHeader, EpochEntry),
     law="CacheAgreesWithLog",
     message="Broker {broker}'s leader-epoch-checkpoint lacks epoch {epoch}, the epoch of {offsets}. {signature:.} "
-    "If broker {broker} leads, it can tell followers a wrong end of epoch {epoch}. They can then truncate at a wrong offset.",
+    "If broker {broker} leads, it can tell followers a wrong end of epoch {epoch}. Followers can then truncate at a wrong offset.",
     implied_by=("SEG006",),
     bearing=Bearing(calls_for=f"Keep this broker from leading: it misleads followers. {COPY_AGAIN}"),
 )

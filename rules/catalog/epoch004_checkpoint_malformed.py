@@ -16,7 +16,8 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(EpochEntry, Refusal),
     law="TypeOk",
-    message="Broker {broker}'s leader-epoch-checkpoint is malformed: {problem}.",
+    message="Broker {broker}'s leader-epoch-checkpoint is malformed: {problem}. When broker {broker} loads "
+    "this file, it either refuses the whole log dir or drops entries.",
     bearing=Bearing(calls_for=f"Do not start this broker with that file: it would either refuse the log dir or drop entries. {COPY_AGAIN}"),
 )
 def checkpoint_malformed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

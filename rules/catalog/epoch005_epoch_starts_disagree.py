@@ -17,7 +17,7 @@ from rules.words import numbered
     needs=(EpochEntry, BatchHeader),
     law="EpochStartUnique",
     message="Leader epoch {epoch} begins at offset {left_start} on broker {left}, but at offset {right_start} on "
-    "broker {right}.",
+    "broker {right}. So the two brokers did not follow the same leader in epoch {epoch}, or one of their logs was changed later.",
     implied_by=("EPOCH001", "EPOCH002", "EPOCH004", "SEG005", "SEG006"),
 )
 def epoch_starts_disagree(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

@@ -49,7 +49,7 @@ def epoch_unknown_to_metadata(evidence: PartitionEvidence) -> Iterator[Violation
     if not given:
         return
     if not any(m.partition_epoch == 0 for m in given) or evidence.copied_live:
-        reason = "the metadata log here may not cover the partition's whole life. So epochs on disk were not compared with it"
+        reason = "the metadata log here may not cover the partition's whole life. So leader epochs on the disks were not compared with that log"
         yield Undecided(reason=reason, missing="the metadata log from the topic's creation to the brokers' shutdown", blocking=False)
         return
     known = frozenset(m.epoch for m in given if m.epoch is not None)

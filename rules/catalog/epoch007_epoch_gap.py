@@ -8,6 +8,7 @@ from typing import Final
 
 from parsers.tables import BatchHeader, EpochEntry
 from rules.evidence import PartitionEvidence, Replica
+from rules.evidence.absent_segments import unread_files
 from rules.finding import Exhibit, Severity, Undecided, Violation, capital
 from rules.rule import rule
 from rules.words import numbered
@@ -54,8 +55,8 @@ def epoch_gap(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     for replicas in evidence.incarnations:
         if not all(replica.end_known and replica.epoch_file.state != "unreadable" for replica in replicas):
             yield Undecided(
-                reason="it is not known whether an epoch is missing: a segment or a leader-epoch-checkpoint could not be read",
-                missing="all files of the replicas",
+                reason=f"it is not known whether an epoch is missing, because not all files could be read: {unread_files(replicas)}",
+                missing="a readable copy of each of these files",
                 brokers=tuple(replica.broker for replica in replicas),
                 blocking=False,
             )

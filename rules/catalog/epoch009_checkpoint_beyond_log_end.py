@@ -18,7 +18,7 @@ SHOWN = 8
     needs=(BatchHeader, EpochEntry),
     law="CacheAgreesWithLog",
     message="In broker {broker}'s leader-epoch-checkpoint epoch {epoch} begins at offset {claimed}, but the broker's log end "
-    "offset is {log_end_offset}.{more}",
+    "offset is {log_end_offset}.{more} {meaning:.}",
     implied_by=("SEG008", "SEG003", "SEG002", "SEG001"),
 )
 def checkpoint_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -64,6 +64,9 @@ def _violation(replica: Replica, beyond: Sequence[EpochClaim]) -> Violation:
             "broker": replica.broker,
             "epoch": first.epoch,
             "claimed": first.start_offset,
+            "meaning": "either the log was longer when the entry was written, or the file belongs to another log"
+            if orderly
+            else "after a crash, or in a copy of a running broker, this file may be newer than the log",
             "log_end_offset": replica.log_end_offset,
             "more": f" In all {len(beyond)} entries begin beyond it." if beyond[1:] else "",
         },

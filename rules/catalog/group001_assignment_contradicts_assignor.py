@@ -10,6 +10,7 @@ from rules.evidence import PartitionEvidence, racks_told
 from rules.evidence.group_assignments import BROKER, MOVED, Contradiction, Unjudged, contradictions
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
+from rules.words import it_or_them, numbered
 
 
 @rule(
@@ -69,7 +70,7 @@ def assignment_contradicts_assignor(evidence: PartitionEvidence) -> Iterator[Vio
         for said in contradictions(group, evidence.placing.counts, racks):
             if isinstance(said, Unjudged):
                 yield Undecided(
-                    reason=f"group {group.group}: {said.reason}",
+                    reason=f"group '{group.group}': {said.reason}",
                     missing=said.missing,
                     blocking=False,
                     exhibits=(Exhibit(span=group.span, role=f"generation {group.generation} of group {group.group}"),),
@@ -99,14 +100,13 @@ def _violation(group: str, generation: int, said: Contradiction) -> Violation:
 
 def _held(said: Contradiction) -> str:
     """What is wrong, and where it shows."""
-    named, several = ", ".join(said.partitions), bool(said.partitions[1:])
     if said.what != MOVED:
-        return f"{said.what}: {named}"
-    where, them = ("these partitions are", "them") if several else ("this partition is", "it")
-    return f"{where} not with the member that {said.assignor} gives {them} to: {named}"
+        return f"{said.what} ({', '.join(said.partitions)})"
+    where, them = numbered("partition", said.partitions, "is"), it_or_them(len(said.partitions))
+    return f"{where} not assigned to the member that the {said.assignor} assignor gives {them} to"
 
 
 _MOVED: Final = (
     " Every partition has one member all the same, so the group reads all of them. Either the group's leader ran another assignor,"
-    " or it saw other partitions."
+    " or it computed with another list of partitions."
 )

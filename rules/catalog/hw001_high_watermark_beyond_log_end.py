@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from parsers.tables import BatchHeader, OffsetCheckpoint
 from rules.evidence import OffsetClaim, PartitionEvidence, Replica, same_topic
 from rules.evidence.absent_segments import perhaps_absent
-from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.finding import Exhibit, Severity, Undecided, Violation, capital, offsets_told
 from rules.loss.written_up_to import left_by_a_cut, stopped_in_order, wrong_alone
 from rules.rule import rule
+from rules.words import numbered
 
 
 @rule(
@@ -77,7 +78,7 @@ def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
                 "broker": replica.broker,
                 "holders": holders,
                 "meaning": meaning,
-                "held": "" if alone else _held(holders),
+                "held": "" if alone else _held(evidence, replica, claim.offset),
             },
             exhibits=(Exhibit(span=claim.span, role="the high watermark"),),
         )
@@ -116,8 +117,12 @@ def _weigh(
     return Severity.MEDIUM, "the unflushed end of its log was lost in a crash, and no replica here holds it"
 
 
-def _held(holders: tuple[int, ...]) -> str:
-    return f" Brokers that hold the missing records: {', '.join(map(str, holders)) or 'none'}."
+def _held(evidence: PartitionEvidence, replica: Replica, high_watermark: int) -> str:
+    """Who holds all that the log lacks: one that only goes so far may have holes or damage in it."""
+    peers = [r for r in evidence.current if r is not replica and same_topic(r, replica)]
+    whole = [r.broker for r in peers if r.holds(replica.log_end_offset, high_watermark)]
+    who = numbered("broker", whole, "holds" if whole else "in this dump holds")
+    return f" {capital(who)} all of the missing records ({offsets_told(replica.log_end_offset, high_watermark)})."
 
 
 def _since_its_stop(holders: tuple[int, ...], *, alone: bool) -> tuple[Severity, str]:

@@ -65,7 +65,7 @@ def isr_member_lacks_committed_records(evidence: PartitionEvidence) -> Iterator[
     if evidence.copied_live and len(at_rest) < len(evidence.current):
         gone = not evidence.copied and certain is not None and _held_by_nobody(evidence, certain)
         yield Undecided(
-            reason="it is not known whether the ISR held in the same moment as the logs: brokers ran while they were copied",
+            reason="it is not known whether the ISR and the logs here are of the same moment: brokers ran while their files were copied",
             missing=f"a copy of stopped brokers{'' if evidence.copied else OR_A_WORD}",
             blocking=gone,
         )
@@ -77,7 +77,7 @@ def isr_member_lacks_committed_records(evidence: PartitionEvidence) -> Iterator[
         if not replica.end_known:
             yield Undecided(
                 reason=f"a segment of broker {replica.broker}, in the last ISR, could not be read",
-                missing="all of its segments",
+                missing=f"all segments of broker {replica.broker}",
                 brokers=(replica.broker,),
                 blocking=False,
             )

@@ -66,7 +66,7 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
                 "who": "its leader" if lost.leader is None else f"broker {lost.leader}",
                 "leader": lost.leader,
                 "epoch": lost.epoch,
-                "because": "they were committed: " * (not likely) + lost.committed.because,
+                "because": f"{lost.committed.because}, so these records were most likely committed" if likely else f"they were committed: {lost.committed.because}",
                 "committed_in_epoch": lost.committed.term,
                 "instead": f"with log end offset {lost.opening.offset}",
                 "clock": lost.opening.clock, "time": lost.opening.time,

@@ -16,7 +16,7 @@ from rules.words import numbered, quoted
     severity=Severity.MEDIUM,
     needs=(SourceRow, MetadataChange),
     law="ConsistentTopicId",
-    message="Broker {broker}'s folder of this partition {holds}. The folder was compared with no other.",
+    message="Broker {broker}'s folder of this partition {holds}. The audit compared that folder with no other replica.",
 )
 def directory_of_another_topic(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A folder of this partition is another topic's, or another partition's.

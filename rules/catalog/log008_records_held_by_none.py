@@ -89,8 +89,8 @@ def _question(asked: Sequence[HeldByNone], brokers: tuple[int, ...]) -> Undecide
     first, more = asked[0], len(asked) - 1
     also = f" and {more} more {'stretches' if more > 1 else 'stretch'}" if more else ""
     return Undecided(
-        reason=f"it is not known whether records at offsets [{first.start_offset}, {first.end_offset}){also} are lost. No replica here has readable ones. "
-        f"{capital(first.because)}. {capital(first.doubt)}",
+        reason=f"it is not known whether records at offsets [{first.start_offset}, {first.end_offset}){also} are lost. No replica here holds readable records there. "
+        f"{capital(first.because)}, which tells of such records. {capital(first.doubt)}",
         missing=first.missing,
         brokers=brokers,
         start_offset=first.start_offset,

@@ -70,8 +70,8 @@ def metadata_logs_diverge(evidence: PartitionEvidence) -> Iterator[Violation | U
     unread = left_unread(evidence.metadata_snapshots)
     if unread is not None:
         yield Undecided(
-            reason=f"only three snapshots of each node were compared with the log. Others were not: {unread.words}",
-            missing="a copy of this dump in which these nodes have only those snapshots",
+            reason=f"the audit compared each node's oldest snapshot and its two newest ones with the log. It left out {unread.words}",
+            missing=f"a second audit, of a copy of this dump without the snapshots of {unread.nodes} that were compared",
             brokers=unread.brokers,
             blocking=False,
         )
@@ -93,7 +93,7 @@ def _open_logs(difference: Difference) -> Undecided:
 def _logs(difference: Difference, committed: int) -> Violation:
     left, right, first = difference.left.broker, difference.right.broker, difference.first_batches
     end = difference.end_offset if difference.same_epoch else min(difference.end_offset, committed)
-    known = "both hold them as records of one epoch" if difference.same_epoch else "snapshots of both say that these were committed"
+    known = "both nodes have records of the same epoch there" if difference.same_epoch else "snapshots of both nodes say that these offsets were committed"
     return Violation(
         brokers=(left, right),
         start_offset=difference.start_offset,
@@ -102,7 +102,7 @@ def _logs(difference: Difference, committed: int) -> Violation:
         facts={
             "says": f"the metadata logs of nodes {left} and {right} differ at offsets"
             f" [{difference.start_offset}, {end}), and {known}",
-            "costs": "so they act on different leaders, ISRs or settings",
+            "costs": "so these nodes act on different leaders, ISRs or settings",
             "subject": "logs",
         },
         exhibits=tuple(Exhibit(span=at, role=f"node {node}'s first differing batch") for node, at in first),
@@ -131,7 +131,7 @@ def _flaw(seen: SnapshotSeen, what: str, severity: Severity = Severity.CRITICAL)
         severity=severity,
         facts={
             "says": f"node {seen.broker}'s snapshot at offset {seen.end_offset} {what}",
-            "costs": "a node that starts from this snapshot acts on other metadata, or does not start",
+            "costs": "a node that starts from this snapshot acts on metadata that differs from the log, or does not start",
             "differences": seen.differences,
             "subject": f"snapshot {seen.epoch}",
         },

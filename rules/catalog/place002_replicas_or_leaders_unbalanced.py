@@ -81,7 +81,7 @@ def _which(
     if moved:
         unled = numbered("partition", [share.partition for share in moved])
         many = f"{len(moved)} of {len(placed)} partitions"
-        yield f"The preferred replica of {unled} is in sync and does not lead ({many})"
+        yield f"The preferred replica of {unled} is in sync, but another broker leads ({many})"
     if crowded:
         close = numbered("partition", [share.partition for share in crowded])
         yield f"The replicas of {close} lie on fewer racks than they could"

@@ -16,8 +16,8 @@ from rules.rule import rule
     severity=Severity.MEDIUM,
     needs=(BatchHeader,),
     law="TypeOk",
-    message="Broker {broker} holds a damaged batch at {offsets}: its bytes do not match its checksum (CRC). Brokers with a "
-    "good copy: {good_copies}.",
+    message="Broker {broker} holds a damaged batch at {offsets}: its bytes do not match its checksum (CRC). "
+    "{good_copies:+Broker holds} a good copy.",
     bearing=Bearing(calls_for=COPY_AGAIN, copies_again=True),
 )
 def batch_checksum_mismatch(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

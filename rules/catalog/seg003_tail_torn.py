@@ -20,7 +20,7 @@ NAMED: Final = 4
     severity=Severity.HIGH,
     needs=(BatchHeader, Refusal, OffsetCheckpoint),
     law="TypeOk",
-    message="The last {bytes:byte} of broker {broker}'s log, from offset {start_offset} on, are no batch. {meaning:.}",
+    message="The last {bytes:byte} of broker {broker}'s log, from offset {start_offset} on, are not a complete, valid batch. {meaning:.}",
 )
 def tail_torn(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The log ends in bytes that are no batch.
@@ -72,11 +72,19 @@ def tail_torn(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
                 facts={
                     "broker": replica.broker,
                     "bytes": unread.span.end - unread.span.start,
-                    "meaning": "data that was flushed to the disk is missing there" if flushed else "nothing that was flushed is missing there",
+                    "meaning": _meaning(replica, flushed=flushed),
                     "unread": unread.words,
                 },
                 exhibits=(Exhibit(span=unread.span, role="bytes that are no batch"),),
             )
+
+
+def _meaning(replica: Replica, *, flushed: bool) -> str:
+    if flushed:
+        return "data that was flushed to the disk is missing there"
+    if replica.recovery_point is None:
+        return "no recovery point here tells whether data that was flushed to the disk is missing there"
+    return f"only data that broker {replica.broker} had not yet flushed to its disk can be missing there"
 
 
 def _remote(head: RemoteHead) -> Undecided:
@@ -86,7 +94,7 @@ def _remote(head: RemoteHead) -> Undecided:
         return Undecided(
             reason=f"no disk in this dump holds {what}. By __remote_log_metadata they are in remote storage. So they were"
             " not checked",
-            missing="a copy of these segments from remote storage",
+            missing="a copy of the segments with these offsets from remote storage",
             blocking=False,
         )
     what = " and ".join(offsets_told(*each) for each in head.untold[:NAMED])

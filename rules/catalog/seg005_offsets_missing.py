@@ -19,7 +19,7 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, OffsetCheckpoint),
     law="TypeOk",
-    message="Broker {broker} holds nothing at {offsets}, {where}. Brokers that hold these: {holders}.",
+    message="Broker {broker} holds nothing at {offsets}, {where}. {holders:+Broker holds} {offsets}.",
     implied_by=("SEG002", "SEG006", "TRUNC005"),
     bearing=Bearing(calls_for=COPY_AGAIN, copies_again=True),
 )

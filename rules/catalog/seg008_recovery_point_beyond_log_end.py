@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from parsers.tables import BatchHeader, OffsetCheckpoint
 from rules.evidence import OffsetClaim, PartitionEvidence, Replica, same_topic
@@ -16,8 +17,8 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BatchHeader, OffsetCheckpoint),
     law="TypeOk",
-    message="Broker {broker}'s recovery point is {end_offset}: its log was flushed up to there. But its log end offset is {start_offset}. Brokers "
-    "with a higher log end offset: {longer}.",
+    message="Broker {broker} saved recovery point {end_offset}: its log was flushed to disk up to there. But its log end offset is "
+    "{start_offset} now. {meaning:.} {longer:+Broker has} a higher log end offset.",
     implied_by=("SEG001", "SEG002", "SEG003"),
 )
 def recovery_point_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -69,11 +70,18 @@ def recovery_point_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
             confidence="possible" if doubtful else "certain",
             facts={
                 "broker": replica.broker,
+                "meaning": _MEANING[doubtful],
                 "longer": tuple(r.broker for r in peers if r.log_end_offset > replica.log_end_offset),
                 "stopped_in_order": replica.clean_shutdown is not None,
             },
             exhibits=(Exhibit(span=point.span, role="the recovery point"),),
         )
+
+
+_MEANING: Final = (
+    "so flushed records are gone from its disk",
+    "either flushed records are gone from its disk, or its files were copied while it ran",
+)
 
 
 def _undecided(replica: Replica, point: OffsetClaim, why: str, missing: str) -> Undecided:

@@ -102,10 +102,10 @@ def _open(cut: Cut, end: int, reason: str, missing: str, *, blocking: bool = Fal
 
 def _once_longer(replica: Replica, snapshot: OffsetClaim, copied: str) -> Undecided:
     return Undecided(
-        reason=f"it is not known why broker {replica.broker}'s log is shorter than it was. Its producer snapshot is of log end "
-        f"offset {snapshot.offset}, and its log end offset is {replica.log_end_offset} now. Either it truncated its log, or "
+        reason=f"it is not known why broker {replica.broker}'s log is shorter than it was. A producer snapshot of that log was made at "
+        f"offset {snapshot.offset}, but its log end offset is {replica.log_end_offset} now. Either the broker truncated its log, or "
         f"it crashed{'' if copied in CRASHED else ', or its files were copied at two times'}",
-        missing=f"broker {replica.broker}'s server.log up to the copy" + ("" if copied else ", or the option --copied"),
+        missing=f"broker {replica.broker}'s server.log up to the copy" + ("" if copied else ", or the option --copied live, stopped or crashed"),
         brokers=(replica.broker,),
         start_offset=replica.log_end_offset,
         end_offset=snapshot.offset,

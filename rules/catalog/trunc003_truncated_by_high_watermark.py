@@ -18,8 +18,8 @@ from rules.rule import rule
     severity=Severity.HIGH,
     needs=(BrokerEvent, BatchHeader, EpochEntry),
     law="TruncationJustified",
-    message="When broker {broker} began to follow broker {leader}, its high watermark decided where to truncate. Broker "
-    "{broker} {did} its {offsets}{written}.{consequence} {instead:.}",
+    message="When broker {broker} began to follow broker {leader}, it truncated by its own high watermark. So "
+    "it {did} its {offsets}{written}.{consequence} {instead:.}",
     implied_by=("CONF001",),
 )
 def truncated_by_high_watermark(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -95,8 +95,8 @@ def _by_reconstruction(
             "written": f" of epoch {last.asked_epoch}" if last and last.asked_epoch == last.answered_epoch else "",
             "consequence": _gone(evidence, done.broker, offsets[0]) if cut else parted, "answered": answer.words,
             "asked_epoch": exchanges[0].asked_epoch if exchanges else None,
-            "instead": f"{_instead((done.broker, done.leader), answer.words if exchanges else '', offsets, cut=cut)}; "
-            "these records are of a format without leader epochs; the audit derived their epochs from who led when",
+            "instead": "the records here carry no leader epochs, so the audit derived them from who led when; "
+            f"{_instead((done.broker, done.leader), answer.words if exchanges else '', offsets, cut=cut)}",
         },
         exhibits=_shown(Exhibit(span=done.moment.span, role="the cut" if cut else "the log that was not cut"), done.decision),
     )
@@ -115,9 +115,9 @@ def _gone(evidence: PartitionEvidence, broker: int, start: int) -> str:
 def _instead(brokers: tuple[int, int], answered: str, offsets: tuple[int, int], *, cut: bool) -> str:
     """What leader epochs would have made of these records, and by which answer, where one would have been asked for."""
     (follower, leader), done = brokers, "kept" if cut else "removed"
-    asked = f"ask the leader instead where their last epoch ends in its log; broker {leader} would have answered that {answered}"
-    then = f"then broker {follower} would have {done} {offsets_told(*offsets)}"
-    return f"newer releases {asked if answered else 'truncate by leader epoch'}; {then}"
+    asked = f"ask the leader where the follower's last epoch ends in the leader's log; asked so, broker {leader} would have"
+    how = f"{asked} answered that {answered}" if answered else "truncate by leader epoch"
+    return f"newer releases {how}; in that case, broker {follower} would have {done} {offsets_told(*offsets)}"
 
 
 def _written(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, EpochEntry, OffsetCheckpoint
 from rules.evidence import PartitionEvidence, Replica
+from rules.evidence.absent_segments import ends_unread
 from rules.evidence.electable import would_follow
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, capital, offsets_told
 from rules.protocol.truncation import Exchange, Truncation, truncate_on_fetch
@@ -58,8 +59,7 @@ def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
     """
     for follower, leader in would_follow(evidence):
         if not (follower.end_known and leader.end_known):
-            reason, missing = "the end of a log is not known: a segment could not be read", "all segments of both logs"
-            yield Undecided(reason=reason, missing=missing, brokers=(follower.broker,), blocking=False)
+            yield ends_unread(follower, leader)
         elif follower.log_end_offset <= follower.log_start_offset:
             continue  # an empty log has nothing to cut
         elif not follower.loaded_chain or not leader.loaded_chain:
@@ -83,7 +83,7 @@ def _by_watermark(ignorant: Replica, follower: Replica, leader: Replica) -> Unde
         lacks = f"no copy of {file} is in this dump" if ignorant.epoch_file.state == "missing" else f"the copy of {file} in this dump holds no epoch of its records"
         cause, missing = lacks, f"{file}, copied again together with its log"
     mark, who = follower.high_watermark, f"broker {follower.broker}"
-    kept = f". That is its log end offset, so it removes nothing. It then keeps records that broker {leader.broker} does not have, if there are any" * (mark is not None and mark.offset >= follower.log_end_offset)
+    kept = f". That is its log end offset, so {who} removes nothing. If it has records that broker {leader.broker} lacks, it keeps them" * (mark is not None and mark.offset >= follower.log_end_offset)
     where = "" if mark is None else f" {mark.offset}{kept}"
     asked = f"whether {who} will truncate its log at the right offset when it follows broker {leader.broker}"
     reason = f"it is not known {asked}. {capital(cause)}. {capital(then)} {who} will truncate to its high watermark{where}"

@@ -17,7 +17,7 @@ from rules.rule import rule
     law="TruncationJustified",
     message="Broker {broker} truncated its log to offset {end_offset}, inside a batch that began at {start_offset}. The batch "
     "was removed as a whole, and the log went on at {end_offset}. So broker {broker} lacks {offsets}. {because:.} "
-    "Brokers that hold {offsets}: {holders}.",
+    "{holders:+Broker holds} {offsets}.",
     implied_by=("TRUNC002", "TRUNC003", "LEAD001"),
 )
 def hole_after_mid_batch_cut(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -117,7 +117,7 @@ def _violation(
 
 def _weigh(cut: Cut | None, claim: EpochClaim | None, peer: Replica | None) -> tuple[str, Confidence]:
     if cut is not None:
-        return f"its server.log tells of the cut to {cut.offset}", "certain"
+        return f"broker {cut.broker}'s server.log tells that it truncated to {cut.offset}", "certain"
     words = (
         ""
         if claim is None

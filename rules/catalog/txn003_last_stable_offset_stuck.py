@@ -88,7 +88,7 @@ def _on_disk(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
             facts={
                 "broker": leader.broker,
                 "behind": end - start,
-                "why": f"producer id {first.producer_id} has a transaction open since offset {start}",
+                "why": f"the reason is an open transaction of producer id {first.producer_id}, which begins at offset {first.begun.offset}",
                 "open_transactions": len(found),
                 "subject": "on disk",
             },
@@ -109,7 +109,7 @@ def _told_late(run: StableRun) -> Violation:
         facts={
             "broker": leader,
             "behind": behind,
-            "why": f"it answered so for {run.lasted // 1000} s, though its log ends all transactions up to {worst.due}",
+            "why": f"broker {leader} answered so for {run.lasted // 1000} s, though its log ends all transactions up to {worst.due}",
             "answers": sum(each.moment.count for each in run.answers),
             "subject": f"told in epoch {worst.moment.term}",
         },

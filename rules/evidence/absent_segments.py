@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from msgspec import structs
 from msgspec.structs import replace
@@ -13,7 +14,12 @@ from rules.evidence.never_cleaned import never_cleaned_from
 from rules.evidence.remote_head import first_held, may_lie_remotely
 from rules.evidence.starts import known_starts
 from rules.facts.stretch import UnreadBytes
+from rules.finding import Undecided, capital
 from rules.replicas.replica import Replica
+from rules.words import listed
+
+NAMED: Final = 3
+"""Files told by name; the rest is counted."""
 
 
 def with_absent_segments(evidence: PartitionEvidence) -> PartitionEvidence:
@@ -33,6 +39,36 @@ def _with_absent(replica: Replica, evidence: PartitionEvidence) -> Replica:
     log = replica.log
     unread = sorted((*log.unread, *absent), key=lambda stretch: stretch.expected_offset or 0)
     return replace(replica, log=structs.replace(log, unread=tuple(unread), unread_count=log.unread_count + len(absent)))
+
+
+def ends_unread(follower: Replica, leader: Replica) -> Undecided:
+    """That logs go on in files that were not read, where the one is to follow the other; and what would tell it."""
+    unended = [replica for replica in (follower, leader) if not replica.end_known]
+    whose = listed([f"broker {replica.broker}'s log" for replica in unended])
+    files = _unread_segments(unended)
+    asked = f"where broker {follower.broker} will truncate its log when it follows broker {leader.broker}"
+    unread = f"the end of {whose} is not known, because not all files could be read: {_few(files)}"
+    which = "that file" if len(files) == 1 else "these files"
+    return Undecided(
+        reason=f"it is not known {asked}. {capital(unread)}",
+        missing=f"a readable copy of {which}",
+        brokers=(follower.broker,),
+        blocking=False,
+    )
+
+
+def unread_files(replicas: Sequence[Replica]) -> str:
+    """The segments and epoch files of replicas that could not be read, or are not here."""
+    unread = [r for r in replicas if r.epoch_file.state == "unreadable"]
+    return _few([*_unread_segments(replicas), *(f"broker {r.broker}'s leader-epoch-checkpoint" for r in unread)])
+
+
+def _unread_segments(replicas: Sequence[Replica]) -> list[str]:
+    return [unread.span.source for replica in replicas for unread in replica.unopened]
+
+
+def _few(files: Sequence[str]) -> str:
+    return listed([*files[:NAMED], f"{len(files) - NAMED} more"] if len(files) > NAMED else files)
 
 
 def perhaps_absent(replica: Replica, evidence: PartitionEvidence) -> str | None:

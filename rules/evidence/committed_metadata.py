@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from msgspec import Struct
 
 from rules.replicas.disagreement import Difference
 from rules.replicas.metadata_snapshots import SnapshotSeen
 from rules.replicas.replica import Replica
+from rules.words import counted, listed, numbered
+
+NAMED: Final = 3
+"""Snapshots of one node that are told by name; the rest is counted."""
 
 
 class LeftUnread(Struct, frozen=True, kw_only=True):
@@ -17,15 +21,26 @@ class LeftUnread(Struct, frozen=True, kw_only=True):
 
     brokers: tuple[int, ...]
     words: str
-    """How many there are of each node."""
+    """How many there are of each node, and which."""
+
+    @property
+    def nodes(self) -> str:
+        """The nodes that keep them."""
+        return numbered("node", self.brokers)
 
 
 def left_unread(snapshots: Iterable[SnapshotSeen]) -> LeftUnread | None:
     """All of them together: a node may keep a hundred."""
     unread = sorted((s for s in snapshots if s.standing == "unread"), key=lambda s: (s.broker, s.end_offset))
-    counts = Counter(each.broker for each in unread)
-    words = ", ".join(f"{count} of node {node}" for node, count in counts.items())
-    return LeftUnread(brokers=tuple(counts), words=words) if unread else None
+    named: dict[int, list[str]] = {}
+    for each in unread:
+        named.setdefault(each.broker, []).append(each.span.source.rpartition("/")[2])
+    words = [f"{counted(len(names), 'snapshot')} of node {node} ({_few(names)})" for node, names in named.items()]
+    return LeftUnread(brokers=tuple(named), words=listed(words)) if unread else None
+
+
+def _few(names: Sequence[str]) -> str:
+    return listed([*names[:NAMED], f"{len(names) - NAMED} more"] if len(names) > NAMED else names)
 
 
 def committed_by(snapshots: Iterable[SnapshotSeen], broker: int) -> int:

@@ -116,6 +116,8 @@ class Clocks(Struct, frozen=True, kw_only=True):
     """How many causes and effects each clock shares with another."""
     contradicted: frozenset[str] = frozenset()
     """Clocks whose bounds contradict each other: one of them was set, or its logs are of several clocks."""
+    refuted: Precedence | None = None
+    """A cause and its effect whose times those of another cause and effect of the two clocks refute."""
     perhaps: tuple[IfSet, ...] = ()
     """What is known if any one clock was set, for every place at which one may have been."""
 
@@ -155,7 +157,7 @@ def closed(found: Sequence[Precedence], perhaps: Iterable[PerhapsSet] = ()) -> C
     most = _shortest(direct)
     if contradicted := _contradicted(most):
         most = _shortest({pair: bound for pair, bound in direct.items() if contradicted.isdisjoint(pair)})
-        return _clocks(most, bounds, contradicted)
+        return replace(_clocks(most, bounds, contradicted), refuted=_refuted(found, direct))
     split = ((change, _shortest(_direct(_split(found, change)))) for change in perhaps)
     lawful = tuple(IfSet(change=change, most=most) for change, most in split if not _contradicted(most))
     return replace(_clocks(most, bounds, contradicted), perhaps=lawful)
@@ -171,6 +173,15 @@ def _direct(found: Iterable[Precedence]) -> dict[Pair, int]:
 
 def _contradicted(most: Mapping[Pair, int]) -> set[str]:
     return {one for one, other in most if one == other and most[one, other] < 0}
+
+
+def _refuted(found: Iterable[Precedence], direct: Mapping[Pair, int]) -> Precedence | None:
+    sure = (
+        each
+        for each in found
+        if each.later - each.earlier + WANDER_MS + direct.get((each.effect, each.cause), FAR) < 0
+    )
+    return min(sure, key=lambda each: (each.later - each.earlier, each.earlier, each.cause, each.effect), default=None)
 
 
 def _split(found: Iterable[Precedence], change: PerhapsSet) -> Iterator[Precedence]:
@@ -205,7 +216,7 @@ def of_whichever(name: str, clocks: AbstractSet[str], known: Clocks) -> Clocks:
     shared = sum(known.bounds.get(clock, 0) for clock in clocks)
     contradicted = {name if clock in clocks else clock for clock in known.contradicted}
     found = _clocks(most, {**bounds, name: shared} if shared else bounds, contradicted)
-    return replace(found, perhaps=tuple(perhaps))
+    return replace(found, refuted=known.refuted, perhaps=tuple(perhaps))
 
 
 def _widest(name: str, clocks: AbstractSet[str], known: Mapping[Pair, int]) -> dict[Pair, int]:

@@ -48,7 +48,8 @@ class Cut(Struct, frozen=True, kw_only=True):
     def older(self) -> str:
         """What is open of committed records that may be of an earlier life."""
         cut = f"broker {self.broker} truncated its log to {self.offset}, below its high watermark {self.high_watermark}"
-        return f"{cut}. The topic was created again before that. Whether the log is of the new topic is not known"
+        open_topic = "It is not known whether the removed records were of the old topic or of the new one"
+        return f"{cut}. The topic was created again before that. {open_topic}"
 
     @property
     def of_this_life(self) -> int:

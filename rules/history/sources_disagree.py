@@ -10,18 +10,54 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
-from itertools import accumulate
+from dataclasses import dataclass
+from itertools import accumulate, chain
+from typing import Final
 
 from rules.history.falling_times import LEAST_MS
 from rules.history.moments import DISTURBED, ROLE_KINDS, Moment, accepted, agreed, gives_role, ordered
 from rules.history.rotated import FileOrder, log_of
 from rules.history.statements import Fetched, LogEvent, PartitionState, Role, RoleTaken
 
+_LOADS: Final = "loaded the partition's log"
+_ORDERED: Final = "A broker takes a role while it serves the order to take it"
+_LEADS: Final = "A broker answers no fetch of an epoch before it leads in it"
+_LEFT: Final = "A broker takes in no fetch of an epoch that it has left"
+_NO_ROLE: Final = "A broker that has loaded a log takes in no fetch of it before it takes a role"
+_STATES: Final = "A broker learns partition epochs in rising order"
+_RISES: Final = "A leader's high watermark never falls within an epoch"
+_SHORTER: Final = "No line between them says that the log became shorter"
+_LOADED: Final = "A broker loads a log when it starts, and then has no earlier epoch to go on from"
+_UNLOADED: Final = "A broker loads a log before it takes its first role"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldApart:
+    """Two things that one broker says it did, at times that cannot both be true."""
+
+    first: int
+    """When it did the one, by its logs."""
+    did: str
+    """In words that follow the broker's name."""
+    then: int
+    also: str
+    law: str
+    """Why it cannot be so, as a sentence without its stop."""
+
+    @property
+    def late(self) -> bool:
+        """Whether the times are farther apart than threads that write at once put them."""
+        return self.then - self.first > LEAST_MS
+
 
 def sources_disagree(own: Sequence[Moment]) -> bool:
     """Whether statements of one clock contradict each other, by more than its threads may have waited for a line."""
-    return any(map(_disagree, _between_deletions(own)))
+    return contradiction(own) is not None
+
+
+def contradiction(own: Sequence[Moment]) -> ToldApart | None:
+    """Two lines of one clock that show that its statements contradict each other; null where none do."""
+    return next(chain.from_iterable(map(_contradictions, _between_deletions(own))), None)
 
 
 def _between_deletions(own: Sequence[Moment]) -> Iterator[Sequence[Moment]]:
@@ -35,29 +71,12 @@ def _between_deletions(own: Sequence[Moment]) -> Iterator[Sequence[Moment]]:
     yield since
 
 
-def _disagree(own: Sequence[Moment]) -> bool:
+def _contradictions(own: Sequence[Moment]) -> Iterator[ToldApart]:
+    yield from _loaded_amid_a_life(own)
+    yield from _shorter_than_loaded(own)
     roles = newly_taken(own)
-    found = (*_against_orders(own, roles), *_against_requests(own, roles), *_without_role(own), *_states_fall(own))
-    found = (*found, *_watermark_falls(own))
-    amid = _loaded_amid_a_life(own) is not None
-    return _shorter_than_loaded(own) or amid or any(late > LEAST_MS for late in found)
-
-
-def loading_told_amiss(own: Sequence[Moment]) -> str:
-    """In words which loading of the log does not fit which role, by the times of both; empty where all of them fit."""
-    amiss = next(filter(None, map(_loaded_amid_a_life, _between_deletions(own))), None)
-    if amiss is None:
-        return ""
-    load, role = amiss
-    if role.former is not None:
-        did = f"it went on from epoch {role.former} to epoch {role.epoch}, as if it had not started again"
-    else:
-        did = f"it took its first role after a start, in epoch {role.epoch}. A broker loads a log before that"
-    return f"{_at(load)} that it loaded the log of this partition. It says {_at(role)} that {did}"
-
-
-def _at(moment: Moment) -> str:
-    return f"at {datetime.fromtimestamp((moment.time or 0) / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    found = (_against_orders(own, roles), _against_requests(own, roles), _without_role(own), _states_fall(own))
+    yield from (each for each in chain(*found, _watermark_falls(own)) if each.late)
 
 
 def _as_written(own: Iterable[Moment]) -> list[Moment]:
@@ -94,17 +113,20 @@ def order_times(own: Iterable[Moment]) -> dict[int, tuple[int, int]]:
     return orders
 
 
-def _against_orders(own: Sequence[Moment], roles: Sequence[RoleTaken]) -> Iterator[int]:
-    """By how much a role was taken before its order came, or after it was answered."""
+def _against_orders(own: Sequence[Moment], roles: Sequence[RoleTaken]) -> Iterator[ToldApart]:
+    """Roles that were taken before their order came, or after it was answered."""
     orders = order_times(own)
     for role in roles:
-        if role.epoch in orders and role.time is not None:
-            came, answered = orders[role.epoch]
-            yield max(came - role.time, role.time - answered)
+        if role.epoch not in orders or role.time is None:
+            continue
+        (came, answered), took = orders[role.epoch], f"took its role in epoch {role.epoch}"
+        order = f"the order to take its role in epoch {role.epoch}"
+        yield ToldApart(first=role.time, did=took, then=came, also=f"got {order}", law=_ORDERED)
+        yield ToldApart(first=answered, did=f"answered {order}", then=role.time, also=took, law=_ORDERED)
 
 
-def _against_requests(own: Sequence[Moment], roles: Sequence[RoleTaken]) -> Iterator[int]:
-    """By how much a fetch that names an epoch was answered before its role, or came in after the next one."""
+def _against_requests(own: Sequence[Moment], roles: Sequence[RoleTaken]) -> Iterator[ToldApart]:
+    """Fetches that name an epoch and were answered before its role, or came in after the next one."""
     began = {role.epoch: role.time for role in roles if role.kind == "leader-starts" and role.time is not None}
     # Who opens an epoch that another leads is EPOCH008's, and no contradiction of clocks.
     following = ordered(m for m in own if m.kind in ROLE_KINDS and m.kind != "leader-starts")
@@ -114,24 +136,28 @@ def _against_requests(own: Sequence[Moment], roles: Sequence[RoleTaken]) -> Iter
             continue
         if not accepted(m) or m.error is None:
             continue
+        fetch = f"a fetch of epoch {m.epoch}"
         if m.epoch in began and m.time is not None:
-            yield began[m.epoch] - m.time
-        left = next((role.time for role in following if role.epoch is not None and role.epoch > m.epoch), None)
+            leads = f"began to lead in epoch {m.epoch}"
+            yield ToldApart(first=m.time, did=f"answered {fetch}", then=began[m.epoch], also=leads, law=_LEADS)
+        left = next((role for role in following if role.epoch is not None and role.epoch > m.epoch), None)
         came = m.arrived if m.taken_in is None else m.taken_in
-        if left is not None and came is not None:
-            yield came - left
+        if left is not None and left.time is not None and came is not None:
+            follows = f"became a follower in epoch {left.epoch}"
+            yield ToldApart(first=left.time, did=follows, then=came, also=f"took in {fetch}", law=_LEFT)
 
 
-def _without_role(own: Sequence[Moment]) -> Iterator[int]:
-    """By how much a request was taken in after its broker had loaded the log and before it had a role since.
+def _without_role(own: Sequence[Moment]) -> Iterator[ToldApart]:
+    """Requests that were taken in after their broker had loaded the log and before it had a role since.
 
     It had none where it had one before and takes no other, or where the next one is the first of its process.
     """
-    has_role, loaded, served = False, None, None
+    has_role, loaded, served, fetch = False, None, None, "took in a fetch of the partition"
     for m in ordered(own):
         if gives_role(m):
             if served is not None and m.time is not None and isinstance(m, RoleTaken) and m.fresh:
-                yield m.time - served
+                role = f"took its first role after a start, in epoch {m.epoch}"
+                yield ToldApart(first=served, did=fetch, then=m.time, also=role, law=_NO_ROLE)
             has_role, loaded, served = True, None, None
         elif m.kind == "log-loaded" or (m.kind == "log-created" and not has_role):
             loaded, served = m.time, None
@@ -139,11 +165,13 @@ def _without_role(own: Sequence[Moment]) -> Iterator[int]:
             came = m.arrived if m.taken_in is None else m.taken_in
             if came is not None and came > loaded:
                 served = came if served is None else served
-                yield came - loaded if has_role else 0
+                if has_role:
+                    unserved = f"had no role yet and {fetch}"
+                    yield ToldApart(first=loaded, did=_LOADS, then=came, also=unserved, law=_NO_ROLE)
 
 
-def _states_fall(own: Sequence[Moment]) -> Iterator[int]:
-    """By how much one log tells a state later than another log a newer one: each state that its log tells first."""
+def _states_fall(own: Sequence[Moment]) -> Iterator[ToldApart]:
+    """Each state that its log tells first, where that is later than another log tells a newer one."""
     newest: dict[str, int] = {}
     states: list[tuple[int, int]] = []
     for m in _as_written(own):
@@ -156,15 +184,16 @@ def _states_fall(own: Sequence[Moment]) -> Iterator[int]:
     since: dict[int, int] = {}
     for at, state in sorted(states):
         since.setdefault(state, at)
-    earliest = None
+    earliest: tuple[int, int] | None = None
     for state in sorted(since, reverse=True):
         if earliest is not None:
-            yield since[state] - earliest
-        earliest = since[state] if earliest is None else min(earliest, since[state])
+            knew, learnt = f"knew partition epoch {earliest[1]}", f"learnt partition epoch {state}"
+            yield ToldApart(first=earliest[0], did=knew, then=since[state], also=learnt, law=_STATES)
+        earliest = min(filter(None, (earliest, (since[state], state))))
 
 
-def _watermark_falls(own: Sequence[Moment]) -> Iterator[int]:
-    """By how much a leader answered later with less, or earlier with more, than a line of its tells in one epoch."""
+def _watermark_falls(own: Sequence[Moment]) -> Iterator[ToldApart]:
+    """Answers of a leader later with less, or earlier with more, than a line of its tells in one epoch."""
     led = [m.epoch for m in own if m.kind == "leader-starts"]
     answers: dict[int, list[tuple[int, int, int]]] = {}
     for m in own:
@@ -183,28 +212,33 @@ def _watermark_falls(own: Sequence[Moment]) -> Iterator[int]:
             continue
         less = bisect_left(ranked[line.epoch], line.high_watermark, key=lambda row: row[0])
         more = bisect_right(ranked[line.epoch], line.high_watermark, key=lambda row: row[0])
-        yield from (taken - line.time for taken in latest[line.epoch][:less][-1:])
-        yield from (line.time - at for at in first[line.epoch][more : more + 1])
+        had, answer = f"had high watermark {line.high_watermark} in epoch {line.epoch}", "a fetch of that epoch with a"
+        for at in latest[line.epoch][:less][-1:]:
+            lower = f"took in and answered {answer} lower one"
+            yield ToldApart(first=line.time, did=had, then=at, also=lower, law=_RISES)
+        for at in first[line.epoch][more : more + 1]:
+            higher = f"had answered {answer} higher high watermark"
+            yield ToldApart(first=at, did=higher, then=line.time, also=had, law=_RISES)
 
 
-def _shorter_than_loaded(own: Sequence[Moment]) -> bool:
+def _shorter_than_loaded(own: Sequence[Moment]) -> Iterator[ToldApart]:
     """Whether a role is taken in one log with less than another says was loaded, or left by a cut since."""
-    end, log = None, ""
+    end, since, log = None, 0, ""
     for m in ordered(own):
         if isinstance(m, LogEvent) and m.kind == "log-loaded":
-            end, log = m.end_offset, log_of(m.span.source)
+            end, since, log = m.end_offset, m.time or 0, log_of(m.span.source)
         elif m.kind == "truncated" and end is not None and m.offset is not None:
-            end = min(end, m.offset)
+            end, since = min(end, m.offset), m.time or since
         elif m.kind in DISTURBED or m.kind == "log-deleted":
             end = None
         elif isinstance(m, RoleTaken) and end is not None and m.offset is not None and not m.doubtful:
             if m.offset < end and log_of(m.span.source) != log:
-                return True
+                had, less = f"had log end offset {end}", f"took a role with log end offset {m.offset}"
+                yield ToldApart(first=since, did=had, then=m.time or since, also=less, law=_SHORTER)
             end = None
-    return False
 
 
-def _loaded_amid_a_life(own: Sequence[Moment]) -> tuple[LogEvent, RoleTaken] | None:
+def _loaded_amid_a_life(own: Sequence[Moment]) -> Iterator[ToldApart]:
     """The log that a process with a role loads, or loads after it took its first one; and that role.
 
     A log that is made beside the loading is another one, on another disk. Releases up to 2.5 do not log that a broker
@@ -214,12 +248,15 @@ def _loaded_amid_a_life(own: Sequence[Moment]) -> tuple[LogEvent, RoleTaken] | N
     had_role, loaded, unloaded = False, None, None
     for m in ordered(own):
         if isinstance(m, RoleTaken) and not m.doubtful:
-            if loaded and had_role and m.former is not None and m.among_all_roles:
-                return loaded, m
-            unloaded = unloaded or (m if had_role and m.fresh and not loaded else None)
+            if loaded is not None and had_role and m.former is not None and m.among_all_roles:
+                went_on = f"went on from epoch {m.former} to epoch {m.epoch}"
+                yield ToldApart(first=loaded, did=_LOADS, then=m.time or 0, also=went_on, law=_LOADED)
+            unloaded = unloaded or (m if had_role and m.fresh and loaded is None else None)
             had_role, loaded = True, None
         elif gives_role(m):
             loaded = None
-        elif isinstance(m, LogEvent) and m.kind == "log-loaded" and m.time is not None:
-            loaded = None if any(abs(m.time - time) <= LEAST_MS for time in made) else m
-    return (loaded, unloaded) if loaded and unloaded else None
+        elif m.kind == "log-loaded" and m.time is not None:
+            loaded = None if any(abs(m.time - time) <= LEAST_MS for time in made) else m.time
+    if loaded is not None and unloaded is not None:
+        began = f"took its first role after a start, in epoch {unloaded.epoch}"
+        yield ToldApart(first=unloaded.time or 0, did=began, then=loaded, also=_LOADS, law=_UNLOADED)

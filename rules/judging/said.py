@@ -99,7 +99,8 @@ class Spoken(Struct, frozen=True):
     """A fact in words.
 
     `{bytes:unreadable byte}` counts: 1 unreadable byte, 2 unreadable bytes. `{isr:+broker}` names: broker 1, brokers 1
-    and 2, no broker; group 'a'. `{because:.}` tells the fact as sentences of their own, `{who:^}` begins one.
+    and 2, no broker; group 'a'. `{isr:+Broker holds}` begins a sentence: Brokers 1 and 2 hold. `{because:.}` tells the
+    fact as sentences of their own, `{who:^}` begins one.
     """
 
     value: object
@@ -109,7 +110,8 @@ class Spoken(Struct, frozen=True):
         if noun in (".", "^"):
             return sentences(text) if noun == "." else capital(text)
         if noun.startswith("+"):
-            return numbered(noun[1:], [*map(_name, self.value if isinstance(self.value, tuple) else (self.value,))])
+            things = self.value if isinstance(self.value, tuple) else (self.value,)
+            return _named(noun[1:], [*map(_name, things)])
         return f"{text} {noun if text.split()[-1] == '1' else plural(noun)}" if noun else text
 
 
@@ -122,6 +124,13 @@ def spoken(said: Violation) -> dict[str, Spoken]:
     if start is not None and end is not None:
         known["offsets"] = offsets_told(start, end)
     return {name: Spoken(value) for name, value in known.items()}
+
+
+def _named(noun: str, things: list[object]) -> str:
+    """Things by their names, with what they do; what no thing does is said of this dump alone."""
+    named, _, verb = noun.partition(" ")
+    words = numbered(named.lower(), things, verb if things or not verb else f"in this dump {verb}")
+    return capital(words) if named[0].isupper() else words
 
 
 def _name(value: object) -> object:

@@ -3,33 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Final
 
 from parsers.tables import BrokerEvent
 from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, Produce
 from rules.evidence import PartitionEvidence
 from rules.finding import Severity, Undecided, Violation, capital
+from rules.history.causes import Precedence
 from rules.history.falling_times import dated_lines, in_words
-from rules.history.sources_disagree import loading_told_amiss
+from rules.history.sources_disagree import ToldApart, contradiction
 from rules.rule import Rule
 from rules.words import listed
 
 BY_EPOCH: Final = frozenset((BrokerEvent, EpochRequest, Fetch, IsrRequest, Produce))
 """Statements that are put in order by leader epoch."""
-REASON: Final = "leader epochs went back to lower numbers while the logs went on. So one number may mean two epochs"
+REASON: Final = (
+    "leader epochs went back to lower numbers while the logs went on. So one number may mean two epochs, and the order"
+    " of events is not known"
+)
 SET_BACK: Final = "So which of its log lines came later is not known"
-CONTRADICTED: Final = "the times told by {} contradict each other. So which event came later is not known"
+CONTRADICTED: Final = "the times told by {} contradict each other{}. So which event came later is not known"
+_REFUTED: Final = (
+    ". {cause} did something at {first} or later, by its own clock. {effect} did what followed from that at {then} or"
+    " earlier, by its own clock. Other lines show that the two clocks do not differ so much"
+)
 DISAGREE: Final = (
-    "by their times, lines of {}'s logs contradict each other. Perhaps log lines are missing here, or ZooKeeper, a"
-    " metadata log or a clock was set back. So which event came later is not known"
+    "lines of {clock}'s logs contradict each other by their times{shown}. So the order of {clock}'s events is not"
+    " known. Perhaps log lines are missing here, or ZooKeeper, a metadata log or a clock was set back"
 )
 """A role that is not told looks like one that was never taken."""
+_SHOWN: Final = ". {who} says that it {did} at {first}. It says that it {also} at {then}. {law}"
+_ELSEWHERE: Final = ", those of this partition or of others"
+_NO_MORE: Final = (
+    "no list of losses, no advice and no table of what other Kafka releases would have truncated can be made"
+)
 _SET_BACK_BY: Final = (
     "the operators' own record of whether ZooKeeper, a metadata log or a clock was set back, and when."
     " No file of a broker tells that"
 )
 _LINES_OF: Final = (
-    "{}'s server.log, state-change.log and request log of that time, without gaps. If nothing is missing in them, only"
+    "{clock}'s server.log, state-change.log and request log{span}, without gaps. If no line is missing in them, only"
     " the operators can tell what was set back"
 )
 
@@ -48,25 +62,17 @@ def without_order(
 
 def not_told(evidence: PartitionEvidence) -> str:
     """Why there is more than findings to miss."""
-    amiss = _amiss(evidence)
-    shown = f". {capital(amiss)}" if amiss else ""
-    return f"no list of losses, no advice and no table of protocols can be made. {capital(_reason(evidence))}{shown}"
-
-
-def _amiss(evidence: PartitionEvidence) -> str:
-    """Which lines show the contradiction, where those of the partition do."""
-    clock = _disturbed(evidence)
-    if clock is None or evidence.falls.get(clock):
-        return ""
-    amiss = loading_told_amiss([m for m in evidence.moments if m.clock == clock and dated_lines(m)])
-    return f"{clock} says {amiss}" if amiss else ""
+    return f"{_NO_MORE}. {capital(_reason(evidence))}"
 
 
 def would_order(evidence: PartitionEvidence) -> str:
     """What would tell which of two came later."""
     clock = _disturbed(evidence)
-    holed = clock is not None and not evidence.falls.get(clock)
-    return _LINES_OF.format(clock) if holed else _SET_BACK_BY
+    if clock is None or evidence.falls.get(clock):
+        return _SET_BACK_BY
+    shown = _shown(clock, evidence)
+    span = " from before {} to after {}".format(*_times(shown.first, shown.then)) if shown else " of all the time"
+    return _LINES_OF.format(clock=clock, span=span)
 
 
 def _disturbed(evidence: PartitionEvidence) -> str | None:
@@ -77,11 +83,44 @@ def _disturbed(evidence: PartitionEvidence) -> str | None:
 def _reason(evidence: PartitionEvidence) -> str:
     clock = _disturbed(evidence)
     if clock is None and (apart := sorted(evidence.clocks.contradicted)):
-        return CONTRADICTED.format(listed([f"{'the ' * (each == 'controller')}{each}" for each in apart]))
+        return CONTRADICTED.format(listed([*map(_clock, apart)]), _cause_and_effect(evidence.clocks.refuted))
     if clock is None:
         return REASON
-    falls = evidence.falls.get(clock, ())
-    return f"{in_words(falls)}. {SET_BACK}" if falls else DISAGREE.format(clock)
+    if falls := evidence.falls.get(clock, ()):
+        return f"{in_words(falls)}. {SET_BACK}"
+    found = _shown(clock, evidence)
+    if found is None:
+        return DISAGREE.format(clock=clock, shown=_ELSEWHERE)
+    first, then = _times(found.first, found.then)
+    told = {"who": capital(clock), "did": found.did, "also": found.also, "law": found.law}
+    return DISAGREE.format(clock=clock, shown=_SHOWN.format(first=first, then=then, **told))
+
+
+def _cause_and_effect(refuted: Precedence | None) -> str:
+    """The times that show the contradiction, where those of two clocks do."""
+    if refuted is None:
+        return ""
+    first, then = _times(refuted.earlier, refuted.later)
+    cause, effect = (capital(_clock(name)) for name in (refuted.cause, refuted.effect))
+    return _REFUTED.format(cause=cause, effect=effect, first=first, then=then)
+
+
+def _clock(name: str) -> str:
+    return f"the {name}" if name == "controller" else name
+
+
+def _shown(clock: str, evidence: PartitionEvidence) -> ToldApart | None:
+    """The lines of the partition that show the contradiction, where they do."""
+    return contradiction([m for m in evidence.moments if m.clock == clock and dated_lines(m)])
+
+
+def _times(*stamps: int) -> tuple[str, ...]:
+    """Times as logs have them, to the second unless they are of one."""
+    times = [datetime.fromtimestamp(at / 1000, UTC) for at in stamps]
+    seconds = [f"{at:%Y-%m-%d %H:%M:%S}" for at in times]
+    if len({*seconds}) == len(seconds):
+        return tuple(seconds)
+    return tuple(f"{second}.{at.microsecond // 1000:03}" for second, at in zip(seconds, times, strict=True))
 
 
 def _by_epoch(rule: Rule, evidence: PartitionEvidence) -> bool:

@@ -153,10 +153,10 @@ def _may_have_acknowledged(leader: int | None, part: tuple[int, int], why: Untol
     known = f"It is not known whether {who} acknowledged {them}"
     if why.by_one:
         return f"{known}. Some producers used acks=1 or acks=0, so it is possible"
+    known = f"{known}. A producer with acks=1 is answered before any follower has its records"
     if why.missing:
-        return f"{known}: not all of its request log is here. If a producer used acks=1, it did"
-    ends = " Its request log here ends before it stopped." if why.end_unseen else ""
-    return f"{known}. Producers with acks=1 are answered at once. No such producer is seen here.{ends}"
+        return f"{known}. Not all of {who}'s request log is here"
+    return f"{known}. This dump shows no such producer, but the last requests may be missing from {who}'s request log"
 
 
 def _untold_parts(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[tuple[int, int]]:

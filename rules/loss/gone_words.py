@@ -68,7 +68,8 @@ def instead_of(evidence: PartitionEvidence, following: RoleTaken, first: int, th
     if (following.offset or 0) > first:
         leading = evidence.leader_at_the_end
         held = None if leading is None else epoch_held(leading, first)
-        return f"a record of epoch {held} is at offset {first} now"
+        whose = "" if leading is None else f" (broker {leading.broker})"
+        return f"in the leader's log{whose}, a record of epoch {held} is at offset {first} now instead"
     who = "its leader" if following.broker is None else f"broker {following.broker}"
     last = f" (last offset {(following.offset or 0) - 1})" if 0 < (following.offset or 0) < first else ""
     ended = f"with log end offset {following.offset}{last}, and so without {them}"

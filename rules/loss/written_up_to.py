@@ -14,6 +14,7 @@ from rules.evidence.kept_proofs import kept_proofs
 from rules.evidence.shortened import shortened_on_disk
 from rules.history.moments import succeeded
 from rules.replicas.openings import ON_DISK
+from rules.words import quoted
 
 Worth = Literal["committed", "acknowledged", "written"]
 UNCOMMITTED: Final = "nothing tells that they were committed"
@@ -58,7 +59,7 @@ def _words(evidence: PartitionEvidence) -> Iterator[Word]:
     yield from _by_statements(evidence)
     still = all(as_it_stopped(evidence, replica) for replica in evidence.current)
     for commit in evidence.group_offsets if still else ():
-        because = f"group {commit.group} committed offset {commit.offset}"
+        because = f"group {quoted(commit.group)} committed offset {commit.offset}"
         yield Word(
             end_offset=commit.offset, worth="committed", because=because, span=commit.span, doubt=UNCOMMITTED
         )

@@ -52,7 +52,7 @@ class Unclosed(Struct, frozen=True, kw_only=True):
 
     broker: int
     missing: str
-    """In the same words for every broker."""
+    """In the same words for every broker, with `{whose}` for those that it is of."""
 
 
 class Raised(Struct, frozen=True, kw_only=True):
@@ -136,17 +136,18 @@ class _LastRoles:
         spoke = max((m.last_time or m.time or 0 for m in self.moments if m.clock == clock), default=0)
         stopped = states[-1].since if states and states[-1].value == STOPPED else None
         if stopped is None or spoke > stopped:
-            return "server.log up to the shutdown"
+            return "server.log of {whose} up to the shutdown"
         end = self.ends.get(broker)
         if end is None or clock not in self.telling:
-            sent = "Add the request log of that leader too: it tells which high watermarks it sent"
-            return f"state-change.log up to the shutdown: it tells which broker led last. {sent}"
+            sent = "Add that leader's request log too, which tells the high watermarks that it sent"
+            return f"state-change.log of {{whose}} up to the shutdown, which tells who led last. {sent}"
         if sum(other.broker == broker for other in self.replicas) > 1:
             return "one directory of the partition a broker, not two"
         began = next((s.since for s in reversed(states) if s.value == STOPPING), stopped) or 0
         newer = (epoch for epoch in self._newer(end) if epoch > self.last_roles[broker])
         if replica.last_known_epoch > end.epoch or any(self._heard(broker, epoch, began) for epoch in newer):
-            return "the brokers' server.log and state-change.log to their end. They can tell of later epochs"
+            open_role = "A later leader epoch began, and the logs here do not tell whether {whose} took a role in it"
+            return f"server.log and state-change.log of {{whose}}, complete up to the shutdown. {open_role}"
         return None
 
     def high_watermark(self, broker: int, end: RoleEnd, low: Bound | None, stopped: int) -> ExpectedHighWatermark:

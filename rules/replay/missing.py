@@ -13,6 +13,7 @@ from rules.chronicle.silence import Silence
 from rules.replay.leading.leader_walk import LeaderRow
 from rules.replay.leads.in_sync import IsrHistory
 from rules.replay.leads.served_leads import OF_ANOTHER_TIME, ServedLead
+from rules.words import numbered
 
 _LEFT_OPEN: Final[Mapping[Why, str]] = {
     "a hole": "how far followers had asked: the high watermark's upper bound",
@@ -21,6 +22,8 @@ _LEFT_OPEN: Final[Mapping[Why, str]] = {
 _OPENING: Final = "where the epoch opened and what its leader's log end was"
 _COUNTED: Final = "who had to be counted: the high watermark's upper bound"
 _FETCHED: Final = "How far in-sync replicas had fetched is not fully known"
+_THEM: Final = "{epochs}"
+"""Where in words for evidence the epochs come to stand of which it is missing."""
 NAMED: Final = 5
 """Epochs that are named one by one."""
 
@@ -59,16 +62,16 @@ def unbounded(lacking: Iterable[Missing], side: str, *, created_again: bool) -> 
     by_id = ". Its lines must show the topic id, since the topic was created again"
     for (leader, kind, unknown), epochs in found.items():
         whose = "a leader" if leader is None else f"broker {leader}"
-        marks = f"{whose}'s high watermarks in {_named(sorted(epochs))}"
+        named = _named(sorted(epochs))
+        marks = f"{whose}'s high watermarks in {named}"
         wrong, law = _WRONG[side]
         reason = f"it is not known whether {marks} were {wrong}. {law}. {unknown}"
-        yield reason, f"{kind}{by_id if created_again else ''}"
+        yield reason, f"{kind.replace(_THEM, named)}{by_id if created_again else ''}"
 
 
 def _named(epochs: Sequence[int]) -> str:
-    rest = len(epochs) - NAMED
-    more = f" and {rest} more" if rest > 0 else ""
-    return f"epoch{'' if len(epochs) == 1 else 's'} {', '.join(map(str, epochs[:NAMED]))}{more}"
+    more = len(epochs) - NAMED
+    return numbered("epoch", [*epochs[:NAMED], f"{more} more"] if more > 0 else epochs)
 
 
 def missing(lead: ServedLead, isr: IsrHistory, rows: Sequence[LeaderRow]) -> Iterator[Missing]:
@@ -89,7 +92,8 @@ def missing(lead: ServedLead, isr: IsrHistory, rows: Sequence[LeaderRow]) -> Ite
     if not isr.statements:
         logs = "(metadata log or state-change.log)"
         evidence = f"the ISR at the beginning of epoch {lead.epochs[0]} {logs}"
-        yield _lacking(lead, f"the ISR with which broker {lead.leader} began to lead {logs}", evidence, _COUNTED)
+        kind = f"the ISR with which broker {lead.leader} began to lead in {_THEM} {logs}"
+        yield _lacking(lead, kind, evidence, _COUNTED)
 
 
 def _lacking(lead: ServedLead, kind: str, evidence: str, leaves_open: str) -> Missing:

@@ -7,6 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from parsers.provenance import Span
+from rules.words import counted
 
 
 class SnapshotSeen(Struct, frozen=True, kw_only=True):
@@ -27,4 +28,5 @@ class SnapshotSeen(Struct, frozen=True, kw_only=True):
     @property
     def words(self) -> str:
         """The first difference, and how many more there are."""
-        return self.differences[0] + (f"; {self.count - 1} more such differences" if self.count > 1 else "")
+        more = f"; the snapshot and the log differ in {counted(self.count - 1, 'more point')}"
+        return self.differences[0] + more * (self.count > 1)

@@ -165,7 +165,7 @@ CUTTING: Final = (
     Signature(
         defect="KAFKA-6361",
         title="a leader that lacks the epoch it is asked for answers with another epoch's end",
-        costs="where the two logs differ since then, Kafka does not repair it",
+        costs="where the two logs differ since then, Kafka does not make them equal again",
         releases=(((0, 11), (2, 0)),),
         besides="Leader and follower both need it, and both need inter.broker.protocol.version 2.0 or later.",
         severity=Severity.HIGH,

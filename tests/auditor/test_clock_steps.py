@@ -126,7 +126,7 @@ def test_what_only_one_cause_shows_is_seen(
     files = {Path(f"broker-{broker}/logs") / log: seconds for log, seconds in by.items()}
     report = shifted(case, tmp_path / "dump", files)
     assert accused(report) == []
-    told = f"by their times, lines of broker {broker}'s logs contradict each other"
+    told = f"lines of broker {broker}'s logs contradict each other by their times. Broker {broker} says that it "
     assert any(told in line.reason for line in report.coverage.undecided)
 
 

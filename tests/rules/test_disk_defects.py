@@ -40,6 +40,11 @@ def broken(yard: Yard, **claims: object) -> Path:
     return segment(yard.broker(3, LOG, **claims))  # type: ignore[arg-type]
 
 
+def message(yard: Yard, rule: str) -> str:
+    (finding,) = (found for found in yard.report().violations if found.rule == rule)
+    return finding.message
+
+
 def test_three_equal_replicas_show_nothing(yard: Yard) -> None:
     broken(yard)
     assert yard.told(least=Severity.INFO) == []
@@ -201,10 +206,19 @@ def test_bytes_between_two_batches_that_follow_each_other_swallow_nothing(yard: 
 # --- tails ----------------------------------------------------------------------------------------------------------
 
 
-def test_a_torn_tail_above_the_recovery_point_is_everyday(yard: Yard) -> None:
-    path = broken(yard, recovery=90, clean=False, hw=90)
+@pytest.mark.parametrize(
+    ("recovery", "meaning"),
+    [
+        (90, "Only data that broker 3 had not yet flushed to its disk can be missing there."),
+        (None, "No recovery point here tells whether data that was flushed to the disk is missing there."),
+    ],
+)
+def test_a_torn_tail_above_the_recovery_point_is_everyday(yard: Yard, recovery: int | None, meaning: str) -> None:
+    path = broken(yard, recovery=recovery, clean=False, hw=90)
     path.write_bytes(path.read_bytes()[:-7])
     assert yard.told(least=Severity.INFO) == [("SEG003", "info", (3,), 90, None)]
+    (finding,) = yard.report().violations
+    assert finding.message.endswith(f"from offset 90 on, are not a complete, valid batch. {meaning}")
 
 
 def test_a_torn_tail_below_the_recovery_point_lost_flushed_records(yard: Yard) -> None:
@@ -386,6 +400,14 @@ def test_a_high_watermark_beyond_the_log_after_an_orderly_stop(yard: Yard) -> No
     yard.healthy(LOG, 1, 2)
     yard.broker(3, SHORT, hw=100)
     assert yard.told() == [("HW001", "high", (3,), 80, 100)]
+    assert message(yard, "HW001").endswith(" Brokers 1 and 2 hold all of the missing records (offsets 80–99).")
+
+
+def test_a_log_that_goes_as_far_with_a_hole_does_not_hold_all_that_another_lacks(yard: Yard) -> None:
+    yard.broker(1, [*LOG[:-2], LOG[-1]])
+    yard.broker(2, LOG)
+    yard.broker(3, SHORT, hw=100)
+    assert message(yard, "HW001").endswith(" Broker 2 holds all of the missing records (offsets 80–99).")
 
 
 def test_a_high_watermark_beyond_the_log_after_a_crash_is_copied_back(yard: Yard) -> None:
@@ -398,6 +420,7 @@ def test_a_high_watermark_beyond_every_log(yard: Yard) -> None:
     yard.healthy(SHORT, 1, 2)
     yard.broker(3, SHORT, hw=100, clean=False, recovery=60)
     assert yard.told() == [("HW001", "medium", (3,), 80, 100)]
+    assert message(yard, "HW001").endswith(" No broker in this dump holds all of the missing records (offsets 80–99).")
 
 
 def test_a_high_watermark_beyond_a_log_copied_live(yard: Yard) -> None:

@@ -26,7 +26,7 @@ def test_the_first_batch_is_missed(yard: Yard) -> None:
     yard.broker(3, LOG[1:], segments=(0,), epochs=chain(LOG))
     assert yard.told() == [seg005(0, 10)]
     (finding,) = yard.report().violations
-    assert "at offsets 0–9, at the beginning of its log. Brokers that hold these: 1, 2." in finding.message
+    assert "at offsets 0–9, at the beginning of its log. Brokers 1 and 2 hold offsets 0–9." in finding.message
 
 
 @pytest.mark.parametrize("missing", [1, 3, 5])

@@ -30,7 +30,7 @@ def test_a_lost_epoch_file_is_named_with_its_broker() -> None:
         "it is not known whether broker 2 will truncate its log at the right offset when it follows broker 1."
         " No copy of broker 2's leader-epoch-checkpoint is in this dump."
         " If the file on broker 2 holds none, broker 2 will truncate to its high watermark 4. That is its log end"
-        " offset, so it removes nothing. It then keeps records that broker 1 does not have, if there are any"
+        " offset, so broker 2 removes nothing. If it has records that broker 1 lacks, it keeps them"
     )
 
 

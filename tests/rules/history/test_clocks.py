@@ -107,6 +107,10 @@ def test_a_clock_that_was_set_is_aligned_with_none(case: tuple[dict[str, int], l
     clocks = closed([*case[1], back, there])
     assert translated(0, "broker 1", "broker 2", clocks) is None
     assert estimated(0, "broker 2", "broker 1", clocks) is None
+    shown = clocks.refuted
+    assert shown is not None
+    assert {shown.cause, shown.effect} <= clocks.contradicted
+    assert closed([each for each in case[1] if each.cause < each.effect]).refuted is None
 
 
 @cache

@@ -12,6 +12,7 @@ from rules.history.falling_times import by_clock, falls_in
 from rules.history.last_life import of_the_last_life
 from rules.history.moments import Moment, ordered
 from rules.history.set_back import going_on
+from rules.history.sources_disagree import contradiction
 from rules.history.statements import statement, times_of
 from rules.history.terms import in_terms
 from rules.history.turns import roles_fall_back
@@ -174,6 +175,57 @@ def test_logs_of_one_broker_that_contradict_each_other_are_of_no_one_clock(case:
     )
     assert all(moment.set_back is None for moment in shifted(wrong))
     assert shifted(right) == right
+
+
+ORDERED = [line("leadership", 15, 0, REQUESTS, epoch=1, partition_epoch=0, leader=1)]
+IN_WORDS = {
+    "a process loads a log amid its life": (15, "loaded the partition's log", 20, "went on from epoch 0 to epoch 1"),
+    "a process takes its first role before it loads the log": (
+        12, "took its first role after a start, in epoch 1", 15, "loaded the partition's log",
+    ),
+    "a process serves before its first role": (
+        16, "took in a fetch of the partition", 17, "took its first role after a start, in epoch 1",
+    ),
+    "a state before an older one": (12, "knew partition epoch 5", 13, "learnt partition epoch 4"),
+    "a leader answers with less than a line of its told": (
+        12, "had high watermark 4 in epoch 0", 13, "took in and answered a fetch of that epoch with a lower one",
+    ),
+    "a leader answered with more than a line of its tells": (
+        11, "had answered a fetch of that epoch with a higher high watermark", 12, "had high watermark 4 in epoch 0",
+    ),
+    "a role with less than a cut left": (16, "had log end offset 7", 17, "took a role with log end offset 0"),
+}  # fmt: skip
+AGAINST_ROLES = {
+    "an order answered before its role": (
+        [*ROLES[:1], *ORDERED, line("follower-starts", 20, 1, epoch=1, former=0)],
+        (15, "answered the order to take its role in epoch 1", 20, "took its role in epoch 1"),
+    ),
+    "an order that came after its role": (
+        [*ROLES[:1], *ORDERED, line("follower-starts", 12, 1, epoch=1, former=0)],
+        (12, "took its role in epoch 1", 15, "got the order to take its role in epoch 1"),
+    ),
+    "a fetch of an epoch that was left": (
+        [*ROLES[:2], replace(served(25), epoch=0)],
+        (20, "became a follower in epoch 1", 25, "took in a fetch of epoch 0"),
+    ),
+    "a fetch of an epoch that was not led yet": (
+        [*ROLES[:1], line("leader-starts", 20, 1, epoch=1, former=0), served(18)],
+        (18, "answered a fetch of epoch 1", 20, "began to lead in epoch 1"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", [*IN_WORDS, *AGAINST_ROLES])
+def test_two_lines_that_contradict_each_other_are_told_with_their_times(case: str) -> None:
+    if case in IN_WORDS:
+        told = [replace(m, end_offset=8) if m is LOADED and "less" in case else m for m in CONTRADICTIONS[case][0]]
+        words = IN_WORDS[case]
+    else:
+        told, words = AGAINST_ROLES[case]
+    found = contradiction(told)
+    assert found is not None
+    minutes = ((at - 10 * HOUR) // 60_000 for at in (found.first, found.then))
+    assert dict(zip(minutes, (found.did, found.also), strict=True)) == {words[0]: words[1], words[2]: words[3]}
 
 
 def set_back(moments: Sequence[Moment], broker: int) -> list[Moment]:
