@@ -9,6 +9,7 @@ from typing import Final
 from rules.advice.damage import NOT_WHOLE
 from rules.advice.lacking import Held, copies_first, costs
 from rules.advice.restarts import Restarts, another_leads, leads_by_its_start, perhaps_leads_by_its_start, starts_wrong
+from rules.advice.short_start import FROM_BACKUPS
 from rules.advice.unjudged_logs import not_judged, unjudged_copies, unseen_restarts
 from rules.advice.weighed import Candidate, Doomed, Gate, Going, Nowhere, OwedCut
 from rules.counterfactual import rule_run_by
@@ -38,7 +39,8 @@ class AlreadyLost:
     def loses(self) -> str:
         """What an election without a cost loses, as the end of a sentence."""
         if self.nowhere or self.unbilled:
-            return f"{LOSES_NO_MORE}{in_no_copy(self.nowhere)}"
+            backups = f" {FROM_BACKUPS}" if self.nowhere else ""
+            return f"{LOSES_NO_MORE}{in_no_copy(self.nowhere)}{backups}"
         gone = any(loss.matters and not loss.restored for loss in self.losses)
         loses = LOSES_NO_MORE if gone else LOSES_NOTHING
         return f"{loses} No other replica in this dump has acknowledged records that the new leader lacks."
@@ -56,7 +58,8 @@ def gates(
     in_order = sorted(replicas, key=lambda replica: replica.broker)
     unjudged = not_judged(absent, unjudged_copies(evidence))
     outcomes = _elections(in_order, choices, unjudged, gone)
-    restarts = _restarts(in_order, choices, Restarts(evidence, *returns, gone.losses, unjudged), outcomes)
+    free = [path for path, election in outcomes.items() if election.going == "go"]
+    restarts = _restarts(in_order, choices, Restarts(evidence, *returns, gone.losses, unjudged, free), outcomes)
     barred = [gate for gate in restarts if gate.going == "no-go"]
     rolling = _versions(evidence, replicas, barred, unjudged, _alike_first(choices))
     open_ones = [gate.action for gate in restarts if gate.going == "unknown"]
@@ -112,7 +115,7 @@ def _restarts(
     }
     if restarts.evidence.topic == METADATA_TOPIC:
         return [*found.values()]
-    free = sorted(known[path].broker for path, election in elections.items() if election.going == "go")
+    free = sorted(known[path].broker for path in restarts.electable)
     return [wrong.get(r) or _may_lead(gate, elections[r], free, restarts.evidence) for r, gate in found.items()]
 
 

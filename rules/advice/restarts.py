@@ -30,6 +30,8 @@ class Restarts:
     losses: Sequence[Loss]
     unjudged: str
     """Who is assigned and was not judged; empty where everybody was."""
+    electable: Collection[str]
+    """The replicas of which an election costs nothing more, by their paths."""
 
     def of(self, replica: Replica, reached: int | None) -> Gate:
         """The gate before a restart, where its log had ended once as far as told."""
@@ -49,7 +51,8 @@ class Restarts:
             what = f"a {leftovers[0].kind}" if len(paths) == 1 else f"{len(paths)} {leftovers[0].kind}s"
             because = f"removes {what} with lost records: {named(leftovers)}."
             return Gate(action=action, going="no-go", because=because, first=f"copy {', '.join(paths)}")
-        short = short_start(replica, reached, self.evidence)
+        may_be_elected = replica.path in self.electable
+        short = short_start(replica, reached, self.evidence, may_be_elected=may_be_elected)
         return short if short is not None and short.going != "go" else self._cutting(replica, doomed, short)
 
     def _cutting(self, replica: Replica, doomed: Sequence[Doomed], short: Gate | None) -> Gate:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from rules.advice.weighed import Gate
 from rules.evidence import PartitionEvidence, Replica
@@ -10,8 +11,12 @@ from rules.finding import offsets_told
 from rules.loss.written_up_to import as_it_stopped
 from rules.words import numbered
 
+FROM_BACKUPS: Final = "A backup can bring them back only before new records take these offsets."
 
-def short_start(replica: Replica, reached: int | None, evidence: PartitionEvidence) -> Gate | None:
+
+def short_start(
+    replica: Replica, reached: int | None, evidence: PartitionEvidence, *, may_be_elected: bool
+) -> Gate | None:
     """What comes of a start whose log had reached further; nothing where it ends where it did, as far as is told."""
     action, end, point = f"restart broker {replica.broker}", replica.log_end_offset, replica.recovery_point
     flushed = point.offset if point is not None and replica.end_known and point.offset > end else None
@@ -24,6 +29,9 @@ def short_start(replica: Replica, reached: int | None, evidence: PartitionEviden
     missing = offsets_told(end, reached)
     lacks = f"Its log lacks {missing}, which it had"
     holders = [peer.broker for peer in evidence.followers_of(replica) if peer.holds(end, reached)]
+    if may_be_elected and not holders:
+        because = f"{lacks}. No copy here holds them. {FROM_BACKUPS}"
+        return Gate(action=action, going="go", because=because)
     _, leader = evidence.chronicle.last_leader
     if leader == replica.broker:
         because = f"lets it lead without what it had written. {lacks}."

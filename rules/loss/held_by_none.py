@@ -72,8 +72,14 @@ def _missing(evidence: PartitionEvidence) -> tuple[HeldByNone, ...]:
     furthest = max([end, *(word.end_offset for word in claims)])
     missing = Extents.of([(begun, furthest)]) - held
     if missing:
-        missing -= Extents.of((part.start, part.end) for part in left_out(evidence))
+        missing -= Extents.of((max(part.start, _written_since(part, claims)), part.end) for part in left_out(evidence))
     return tuple(found for low, high in missing.parts for found in _judged(evidence, (low, high), end, claims))
+
+
+def _written_since(part: LeftOut, claims: Sequence[Word]) -> int:
+    """How far the epochs after a loss surely wrote: what they wrote at its offsets are other records."""
+    sure = (word.end_offset for word in claims if word.sure and word.epoch >= part.next_epoch)
+    return min(part.end, max(sure, default=0))
 
 
 def own_logs(evidence: PartitionEvidence) -> list[Replica]:
@@ -200,9 +206,11 @@ def _once_there(evidence: PartitionEvidence, stretch: tuple[int, int]) -> bool:
 
 def as_left_out(evidence: PartitionEvidence, found: HeldByNone) -> Iterator[LeftOut]:
     """A lost stretch for the bill, in the parts of the epochs that wrote it."""
-    openings = evidence.openings
-    starts = sorted((o.offset or 0, epoch) for epoch, o in openings.items() if o.offset is not None)
-    newest = max([*openings, *evidence.chronicle.leaders], default=UNDEFINED_EPOCH)
+    begun = {epoch: o.offset for epoch, o in evidence.openings.items() if o.offset is not None}
+    files = sorted((replica.epoch_file.entries for replica in own_logs(evidence)), key=lambda e: e[-1].epoch if e else -1)
+    begun = {entry.epoch: entry.start_offset for entry in (files[-1] if files else ())} | begun
+    starts = sorted((offset, epoch) for epoch, offset in begun.items())
+    newest = max([*begun, *evidence.chronicle.leaders], default=UNDEFINED_EPOCH)
     borders = [offset for offset, _ in starts if found.start_offset < offset < found.end_offset]
     for low, high in zip([found.start_offset, *borders], [*borders, found.end_offset], strict=True):
         epoch = max((e for offset, e in starts if offset <= low), default=UNDEFINED_EPOCH)

@@ -278,8 +278,9 @@ def _reused(evidence: PartitionEvidence, part: LeftOut) -> int:
     untold = untold_epochs(evidence, part.leader, part.next_leader)
     others = [d.end_offset for d in untold if d.start_offset < part.end and d.end_offset > part.start]
     there = [min(part.end, run.end_offset) for run in _others_there(evidence, part, part.end)]
-    # On any replica, whoever led in between.
-    runs = (run for replica in evidence.current for run in replica.runs_within(part.start, part.end))
+    # Where it is open who leads, on any replica.
+    logs = evidence.leaders_at_the_end or evidence.current
+    runs = (run for replica in logs for run in replica.runs_within(part.start, part.end))
     since = (run.end_offset for run in runs if run.epoch >= part.next_epoch)
     return max([part.start, *since, *there, *others])
 

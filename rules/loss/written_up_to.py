@@ -13,6 +13,7 @@ from rules.evidence.asked_once import asked_once
 from rules.evidence.kept_proofs import kept_proofs
 from rules.evidence.shortened import shortened_on_disk
 from rules.history.moments import succeeded
+from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.replicas.openings import ON_DISK
 from rules.words import quoted
 
@@ -28,6 +29,8 @@ class Word(Struct, frozen=True, kw_only=True):
     worth: Worth
     because: str
     span: Span
+    epoch: int
+    """The newest epoch that whoever tells it knew of."""
     broker: int | None = None
     """Whose own log it tells of; null where it tells of the partition."""
     doubt: str = ""
@@ -46,6 +49,7 @@ def words(evidence: PartitionEvidence) -> tuple[Word, ...]:
 
 
 def _words(evidence: PartitionEvidence) -> Iterator[Word]:
+    newest = {replica.broker: _newest_epoch(replica) for replica in evidence.current}
     for replica in evidence.current:
         yield from _by_its_files(evidence, replica)
     for short in shortened_on_disk(evidence):
@@ -54,15 +58,22 @@ def _words(evidence: PartitionEvidence) -> Iterator[Word]:
             unsure = short.gone.possible - short.gone.sure
             span, doubt = short.closing.stopped.span, UNCOMMITTED if unsure else ""
             yield Word(
-                end_offset=short.had, worth="written", because=because, span=span, broker=short.broker, doubt=doubt
-            )
+                end_offset=short.had, worth="written", because=because, span=span, epoch=newest[short.broker],
+                broker=short.broker, doubt=doubt,
+            )  # fmt: skip
     yield from _by_statements(evidence)
     still = all(as_it_stopped(evidence, replica) for replica in evidence.current)
     for commit in evidence.group_offsets if still else ():
         because = f"group {quoted(commit.group)} committed offset {commit.offset}"
         yield Word(
-            end_offset=commit.offset, worth="committed", because=because, span=commit.span, doubt=UNCOMMITTED
-        )
+            end_offset=commit.offset, worth="committed", because=because, span=commit.span, epoch=UNDEFINED_EPOCH,
+            doubt=UNCOMMITTED,
+        )  # fmt: skip
+
+
+def _newest_epoch(replica: Replica) -> int:
+    """The newest epoch that a replica knew of: its file keeps those whose records its log lost."""
+    return max([replica.last_epoch, *(entry.epoch for entry in replica.epoch_file.entries)])
 
 
 def as_it_stopped(evidence: PartitionEvidence, replica: Replica) -> bool:
@@ -97,6 +108,7 @@ def wrong_alone(evidence: PartitionEvidence, replica: Replica) -> bool:
 def _by_its_files(evidence: PartitionEvidence, replica: Replica) -> Iterator[Word]:
     """At an orderly stop a broker writes its log end as its recovery point, and its high watermark beside it."""
     broker, mark, point = replica.broker, replica.high_watermark, replica.recovery_point
+    epoch = _newest_epoch(replica)
     stopped = stopped_in_order(evidence, replica)
     if mark is not None and not (left_by_a_cut(evidence, replica) or wrong_alone(evidence, replica)):
         others = (r.high_watermark for r in evidence.current if r is not replica)
@@ -104,17 +116,22 @@ def _by_its_files(evidence: PartitionEvidence, replica: Replica) -> Iterator[Wor
         alone = UNCOMMITTED if stopped and not (seconded if point is None else point.offset >= mark.offset) else ""
         because = f"broker {broker}'s high watermark on disk is {mark.offset}"
         yield Word(
-            end_offset=mark.offset, worth="committed", because=because, span=mark.span, broker=broker, doubt=alone
-        )
+            end_offset=mark.offset, worth="committed", because=because, span=mark.span, epoch=epoch, broker=broker,
+            doubt=alone,
+        )  # fmt: skip
     # After a crash they may tell of pages that nobody was promised.
     for because, end, span in (*(_flushed(replica) if stopped else ()), *_beside(replica)):
         doubt = "" if stopped else UNCOMMITTED
-        yield Word(end_offset=end, worth="written", because=because, span=span, broker=broker, doubt=doubt)
+        yield Word(
+            end_offset=end, worth="written", because=because, span=span, epoch=epoch, broker=broker, doubt=doubt
+        )
     cleaned = replica.cleaner_offset
     if cleaned is not None:
         because = f"the cleaner of broker {broker} had reached offset {cleaned.offset}"
         end, span = cleaned.offset, cleaned.span
-        yield Word(end_offset=end, worth="written", because=because, span=span, broker=broker, doubt=ANOTHERS)
+        yield Word(
+            end_offset=end, worth="written", because=because, span=span, epoch=epoch, broker=broker, doubt=ANOTHERS
+        )
 
 
 def _flushed(replica: Replica) -> Iterator[tuple[str, int, Span]]:
@@ -157,4 +174,4 @@ def _by_statements(evidence: PartitionEvidence) -> Iterator[Word]:
         for proof, doubt in ((kept.certain, ""), (kept.furthest if worth == "committed" else None, untold)):
             if proof is not None and (not doubt or proof != kept.certain):
                 end, because, span = proof.end_offset, proof.because, proof.moment.span
-                yield Word(end_offset=end, worth=worth, because=because, span=span, doubt=doubt)
+                yield Word(end_offset=end, worth=worth, because=because, span=span, epoch=proof.term, doubt=doubt)
