@@ -20,7 +20,7 @@ from auditor.report.moments import moment
 from auditor.report.sheet import size
 from auditor.report.worths import PERHAPS, WORTHS, held_by_none, span, worths_counted, worths_placed
 from rules.finding import capital, offsets_told
-from rules.words import counted, it_or_them, numbered, quoted
+from rules.words import counted, it_or_them, listed, numbered, quoted
 
 NO_DISK: Final = "No disk in this dump could hold a copy."
 NAMED: Final = 8
@@ -78,10 +78,11 @@ def perhaps_held(loss: Loss) -> str:
 
 def _standing(loss: Loss) -> str:
     """Whether copies are left, of how much, and on whose disks."""
-    whose = ", ".join(dict.fromkeys(f"broker {s.broker} ({s.kind})" for s in loss.survivors))
-    if not whose:
+    holders = [*dict.fromkeys(f"broker {s.broker} ({s.kind})" for s in loss.survivors)]
+    if not holders:
         none = "No copy was found." if loss.unsearched or loss.next_epoch is None else held_by_none(loss.offsets)
         return f"{none}{_unsearched(loss)}" if loss.searched else NO_DISK
+    whose = listed(holders)
     if loss.standing == ((loss.start_offset, loss.end_offset),):
         return f"Copies survive on {whose}."
     ranges = ", ".join(span(*stretch) for stretch in loss.standing)

@@ -206,9 +206,10 @@ def _once_there(evidence: PartitionEvidence, stretch: tuple[int, int]) -> bool:
 
 def as_left_out(evidence: PartitionEvidence, found: HeldByNone) -> Iterator[LeftOut]:
     """A lost stretch for the bill, in the parts of the epochs that wrote it."""
-    begun = {epoch: o.offset for epoch, o in evidence.openings.items() if o.offset is not None}
-    files = sorted((replica.epoch_file.entries for replica in own_logs(evidence)), key=lambda e: e[-1].epoch if e else -1)
-    begun = {entry.epoch: entry.start_offset for entry in (files[-1] if files else ())} | begun
+    files = [replica.epoch_file.entries for replica in own_logs(evidence) if replica.epoch_file.entries]
+    newest_file = max(files, key=lambda entries: entries[-1].epoch, default=())
+    begun = {entry.epoch: entry.start_offset for entry in newest_file}
+    begun |= {epoch: opening.offset for epoch, opening in evidence.openings.items() if opening.offset is not None}
     starts = sorted((offset, epoch) for epoch, offset in begun.items())
     newest = max([*begun, *evidence.chronicle.leaders], default=UNDEFINED_EPOCH)
     borders = [offset for offset, _ in starts if found.start_offset < offset < found.end_offset]

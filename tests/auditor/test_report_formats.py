@@ -78,7 +78,15 @@ def test_sarif_tells_every_finding_with_its_bytes(case: Path) -> None:
     for finding, result in zip(report.violations, told["results"], strict=True):
         assert rules[result["ruleIndex"]] == result["ruleId"] == finding.rule
         assert result["partialFingerprints"] == {"tidemark/v1": finding.fingerprint}
-        places = [*result.get("locations", ()), *result.get("relatedLocations", ())]
+        assert result["message"]["text"].startswith(f"{finding.place}: " if finding.place else finding.message)
+        (first,) = result["locations"]
+        assert [place["fullyQualifiedName"] for place in first.get("logicalLocations", ())] == [finding.place or ""][
+            : bool(finding.place)
+        ]
+        if not finding.exhibits:
+            assert first["physicalLocation"]["artifactLocation"]["uri"] == "."
+            continue
+        places = [first, *result.get("relatedLocations", ())]
         for exhibit, place in zip(finding.exhibits, places, strict=True):
             region = place["physicalLocation"]["region"]
             assert (region["byteOffset"], region["byteLength"]) == (
@@ -169,7 +177,9 @@ def graves(findings: Sequence[Finding]) -> list[str]:
 def test_annotations_are_a_line_a_finding(case: Path) -> None:
     report = report_on(case)
     lines = [line for line in rendered("github", report).splitlines() if "the verdict is open" not in line]
-    assert [line.split(" ")[0].removeprefix("::") for line in lines] == graves(report.violations)
+    found = sorted(report.violations, key=lambda finding: -finding.severity)
+    assert [line.split(" ")[0].removeprefix("::") for line in lines] == graves(found)
+    assert all(f" {finding.place}" in line.split("::")[1] for finding, line in zip(found, lines, strict=True))
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -14,7 +14,8 @@ SHOWN: Final = 50
 
 def render(report: AuditReport) -> str:
     """Errors for high and critical, warnings for medium, notices for the rest."""
-    lines = [_annotation(finding) for finding in report.violations[:SHOWN]]
+    gravest_first = sorted(report.violations, key=lambda finding: -finding.severity)
+    lines = [_annotation(finding) for finding in gravest_first[:SHOWN]]
     rest = len(report.violations) - SHOWN
     if rest > 0:
         lines.append(f"::notice title=tidemark::{rest} more findings; the report lists them all")
@@ -27,7 +28,8 @@ def _annotation(finding: Finding) -> str:
     severity = Severity(finding.severity)
     level = "error" if severity >= Severity.HIGH else "warning" if severity == Severity.MEDIUM else "notice"
     place = f",file={_property(finding.exhibits[0].span.source)}" if finding.exhibits else ""
-    return f"::{level} title={_property(f'{finding.rule} {severity.label}')}{place}::{_text(finding.message)}"
+    title = _property(" ".join(filter(None, (finding.rule, severity.label, finding.place))))
+    return f"::{level} title={title}{place}::{_text(finding.message)}"
 
 
 def _text(text: str) -> str:

@@ -88,8 +88,8 @@ def _result(finding: Finding, index: int, passed: str | None) -> Json:
         "level": _LEVEL[severity],
         "kind": "fail",
         "rank": _RANK[severity],
-        "message": {"text": finding.message},
-        "locations": [_location(exhibit) for exhibit in finding.exhibits[:1]],
+        "message": {"text": f"{finding.place}: {finding.message}" if finding.place else finding.message},
+        "locations": [_first_location(finding)],
         "relatedLocations": [_location(exhibit) for exhibit in finding.exhibits[1:]],
         "suppressions": [] if passed is None else [{"kind": "external", "justification": passed}],
         "partialFingerprints": {FINGERPRINT: finding.fingerprint},
@@ -106,6 +106,14 @@ def _result(finding: Finding, index: int, passed: str | None) -> Json:
         },
     }
     return {name: value for name, value in result.items() if value != []}
+
+
+def _first_location(finding: Finding) -> Json:
+    """Where it is shown first; the dump as a whole where no bytes show it, since code scanning asks for a place."""
+    dump: Json = {"physicalLocation": {"artifactLocation": {"uri": ".", "uriBaseId": "DUMP"}}}
+    found = _location(finding.exhibits[0]) if finding.exhibits else dump
+    named = [{"fullyQualifiedName": finding.place, "kind": "resource"}] if finding.place else []
+    return {**found, "logicalLocations": named} if named else found
 
 
 def _location(exhibit: Exhibit) -> Json:

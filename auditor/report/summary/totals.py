@@ -9,7 +9,7 @@ from msgspec import Struct
 from auditor.report.model import Loss, PlacedHistory
 from auditor.report.placed import Placed
 from auditor.report.worths import PERHAPS, held_by_none, worths_counted
-from rules.words import counted
+from rules.words import counted, listed
 
 
 class LostRange(Placed, frozen=True, kw_only=True):
@@ -92,7 +92,7 @@ class LossTotals(Struct, frozen=True, kw_only=True):
 
     @property
     def _on_disks(self) -> str:
-        whose = ", ".join(_held(holder) for holder in self.holders)
+        whose = listed([_held(holder) for holder in self.holders]) if self.holders else ""
         if self.standing == self.offsets:
             return f"Copies of all of them survive on {whose}."
         if self.standing:

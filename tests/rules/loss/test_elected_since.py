@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from parsers.provenance import Span
@@ -13,6 +11,7 @@ from rules.finding import Violation
 from rules.loss.incurred import losses
 from rules.settings import BROKER_STATE, STOPPED, Setting, settings_of
 from rules.sketch.notation import read_sketch
+from tests.replaced import replace
 
 UNCLEAN = """
 broker 1 000|000

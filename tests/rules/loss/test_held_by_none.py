@@ -17,6 +17,7 @@ from rules.sketch.notation import read_sketch
 from tests.replaced import replace
 
 OF_TWO = "t1 leader 1 epoch 0 isr 1,2 of 1,2"
+LOST_AT_4 = (OF_TWO, "t2 leads 1 epoch 0 at 0 hw 0", "t3 acks 1 at 8 acks=all", "t4 leads 2 epoch 1 at 4 hw 4")
 Told = tuple[int, int, int, bool]
 
 
@@ -74,6 +75,13 @@ def told(evidence: PartitionEvidence) -> list[Told]:
             ),
             [],
         ),
+        # That leader wrote at the same offsets, and no log holds that either: these are other records.
+        (
+            ("broker 1 0000 ; epochs 0@0 1@4", "broker 2 0000 ; hw 7, recovery 7, epochs 0@0 1@4", *LOST_AT_4),
+            [(4, 7, 7, True)],
+        ),
+        # A broker that knows the epoch before alone tells of the records that were left out.
+        (("broker 1 0000 ; hw 9, recovery 9, epochs 0@0", "broker 2 0000|", *LOST_AT_4), []),
     ],
 )  # fmt: skip
 def test_what_no_replica_holds(lines: tuple[str, ...], expected: list[Told]) -> None:
@@ -144,3 +152,27 @@ def test_what_no_replica_holds_is_in_none_and_all_else_is_in_one(cells: list[str
     assert sum(loss.offsets for loss in losses(evidence)) == len(gone)
     fewer = drawn(*[f"broker 1 {cells[0]}"], f"t1 leader 1 epoch 0 isr {assigned} of {assigned}")
     assert len(cells) == 1 or not any(sure for *_, sure in told(fewer))
+
+
+def test_two_losses_at_the_same_offsets_are_two_bills() -> None:
+    evidence = drawn(
+        "broker 1 0000 ; epochs 0@0 1@4", "broker 2 0000 ; hw 7, recovery 7, epochs 0@0 1@4", *LOST_AT_4
+    )
+    billed = [(loss.epoch, loss.start_offset, loss.end_offset) for loss in losses(evidence) if loss.matters]
+    assert billed == [(0, 4, 9), (1, 4, 7)]
+
+
+def test_epoch_files_tell_the_epochs_of_what_no_log_holds() -> None:
+    file = "hw 9, recovery 9, epochs 0@0 1@4 2@6"
+    evidence = drawn(f"broker 1 00 ; {file}", f"broker 2 00 ; {file}", OF_TWO)
+    billed = [(loss.epoch, loss.start_offset, loss.end_offset) for loss in losses(evidence)]
+    assert billed == [(0, 2, 4), (1, 4, 6), (2, 6, 9)]
+
+
+def test_what_is_there_now_is_what_the_leader_holds() -> None:
+    """Broker 2 led epoch 1 and wrote up to 8; broker 3 leads epoch 2 without that."""
+    lines = ("broker 1 00000000|", "broker 2 00001111|", "broker 3 00002|", "t0 leader 1 epoch 0 isr 1,2,3 of 1,2,3")
+    leads = ("t2 leads 1 epoch 0 at 0 hw 0", "t3 acks 1 at 7 acks=all", "t4 leads 2 epoch 1 at 4 hw 4",
+             "t5 leads 3 epoch 2 at 4 hw 4")  # fmt: skip
+    first = next(loss for loss in losses(drawn(*lines, *leads)) if loss.epoch == 0)
+    assert (first.start_offset, first.end_offset, first.reused_end, first.reused_epochs) == (4, 8, 5, (2,))
