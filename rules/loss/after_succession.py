@@ -14,6 +14,7 @@ from rules.evidence.asked_once import asked_once
 from rules.history.clocks import FAR, Clocks, estimated
 from rules.history.moments import ROLE_KINDS, gives_role, succeeded
 from rules.history.statements import Produced
+from rules.loss.later import latest_epoch
 
 Lateness = Literal["", "perhaps", "untimed", "likely"]
 """Whether another may have led by then, whose time nothing tells, or most likely did; empty of an answer in time."""
@@ -54,25 +55,25 @@ def _untimed(evidence: PartitionEvidence, epoch: int, answer: Produced) -> bool:
     Of an epoch that nobody tells of it is not known who led it.
     """
     openings, leaders = evidence.openings, evidence.chronicle.leaders
+    latest = latest_epoch(answer, epoch)
     for newer in range(epoch + 1, max((*openings, *leaders), default=epoch) + 1):
-        opening = openings.get(newer)
-        if _came_later(opening, _decided(evidence).get(newer), answer, evidence.clocks):
+        opening, decided = openings.get(newer), _decided(evidence).get(newer)
+        signs = [sign for sign in _signs(evidence).get(newer, ()) if sign.time is not None]
+        # An epoch of which the answer may be bounds nothing.
+        if newer > latest and _came_later(signs, decided, answer, evidence.clocks):
             return False
         own = answer.witness in (leaders.get(newer), None if opening is None else opening.broker)
-        timed = any(sign.time is not None for sign in _signs(evidence).get(newer, ()))
-        if not (timed or own or newer in evidence.chronicle.led_by_nobody):
+        if not (signs or own or newer in evidence.chronicle.led_by_nobody):
             return True
     return False
 
 
-def _came_later(opening: Moment | None, decided: Moment | None, answer: Produced, clocks: Clocks) -> bool:
-    """Whether an epoch began after an answer: surely, or by the nearest that the clocks show of its leader's word."""
+def _came_later(signs: Sequence[Moment], decided: Moment | None, answer: Produced, clocks: Clocks) -> bool:
+    """Whether an epoch began after an answer: surely, or by the nearest that the clocks show of who was told of it."""
     at = answer.time or 0
     if decided is not None and _earliest(decided, answer, clocks) > at:
         return True
-    if opening is None or opening.time is None:
-        return False
-    return _earliest(opening, answer, clocks) > at or at < _likely(opening, answer, clocks) < FAR
+    return any(_earliest(sign, answer, clocks) > at or at < _likely(sign, answer, clocks) < FAR for sign in signs)
 
 
 @asked_once
