@@ -14,7 +14,6 @@ from rules.evidence.asked_once import asked_once
 from rules.history.clocks import FAR, Clocks, estimated
 from rules.history.moments import ROLE_KINDS, gives_role, succeeded
 from rules.history.statements import Produced
-from rules.loss.later import latest_epoch
 
 Lateness = Literal["", "perhaps", "untimed", "likely"]
 """Whether another may have led by then, whose time nothing tells, or most likely did; empty of an answer in time."""
@@ -32,6 +31,7 @@ def late_answers(evidence: PartitionEvidence, epoch: int) -> Callable[[Produced]
     """
     clocks, led_until = evidence.clocks, _surely_led_until(evidence)
     newer = [sign for number, signs in _signs(evidence).items() if number > epoch for sign in signs]
+    following = sorted(number for number in evidence.openings if number > epoch)
 
     def lateness(answer: Produced) -> Lateness:
         at = answer.time
@@ -40,7 +40,7 @@ def late_answers(evidence: PartitionEvidence, epoch: int) -> Callable[[Produced]
         others = [sign for sign in newer if _leader(sign) != answer.witness]
         if any(_likely(sign, answer, clocks) <= at for sign in others):
             return "likely"
-        if _untimed(evidence, epoch, answer):
+        if _untimed(evidence, following, answer):
             return "untimed"
         died = _died(evidence, answer)
         late = not died and any(_earliest(sign, answer, clocks) <= at for sign in others)
@@ -49,42 +49,15 @@ def late_answers(evidence: PartitionEvidence, epoch: int) -> Callable[[Produced]
     return lateness
 
 
-def _untimed(evidence: PartitionEvidence, epoch: int, answer: Produced) -> bool:
-    """Whether another broker may have led next, or before anything that came later, and nobody tells when it began.
-
-    Of an epoch that nobody tells of it is not known who led it.
-    """
-    openings, leaders = evidence.openings, evidence.chronicle.leaders
-    latest = latest_epoch(answer, epoch)
-    for newer in range(epoch + 1, max((*openings, *leaders), default=epoch) + 1):
-        opening, decided = openings.get(newer), _decided(evidence).get(newer)
-        signs = [sign for sign in _signs(evidence).get(newer, ()) if sign.time is not None]
-        # An epoch of which the answer may be bounds nothing.
-        if newer > latest and _came_later(signs, decided, answer, evidence.clocks):
-            return False
-        own = answer.witness in (leaders.get(newer), None if opening is None else opening.broker)
-        if not (signs or own or newer in evidence.chronicle.led_by_nobody):
+def _untimed(evidence: PartitionEvidence, following: Sequence[int], answer: Produced) -> bool:
+    """Whether another broker led next, or before anything that surely came later, and nobody tells when it began."""
+    for newer in following:
+        opening = evidence.openings[newer]
+        if opening.time is None and evidence.chronicle.leaders.get(newer, opening.broker) != answer.witness:
             return True
+        if opening.time is not None and _earliest(opening, answer, evidence.clocks) > (answer.time or 0):
+            return False
     return False
-
-
-def _came_later(signs: Sequence[Moment], decided: Moment | None, answer: Produced, clocks: Clocks) -> bool:
-    """Whether an epoch began after an answer: surely, or by the nearest that the clocks show of who was told of it."""
-    at = answer.time or 0
-    if decided is not None and _earliest(decided, answer, clocks) > at:
-        return True
-    return any(_earliest(sign, answer, clocks) > at or at < _likely(sign, answer, clocks) < FAR for sign in signs)
-
-
-@asked_once
-def _decided(evidence: PartitionEvidence) -> Mapping[int, Moment]:
-    """When controllers decided on each epoch by their own record: nobody led it before."""
-    own = (m for m in evidence.moments if m.kind == "leadership" and m.witness is None and m.time is not None)
-    first: dict[int, Moment] = {}
-    for m in own:
-        if m.epoch is not None and (m.epoch not in first or (m.time or 0) < (first[m.epoch].time or 0)):
-            first[m.epoch] = m
-    return first
 
 
 @asked_once
