@@ -47,8 +47,9 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     --------------
     Request logs do not hold produce answers (DEBUG). Or an answer may be of a later epoch, for the record that stands
     there and was sent again. Or no log tells where the next epoch or that of the answers opened, while the log that
-    leads holds others' records there, or none. Or the last leader's disk is not here, and a broker that had the
-    records led again and tells of no cut. Or the next leader had written others at their offsets. Or no later leader
+    leads holds others' records there, or none. Or the last leader's disk is not here, and a broker that may have had
+    the records led since and tells of no cut. Or no controller tells of elections, and who holds the records may have
+    been elected since. Or the next leader had written others at their offsets. Or no later leader
     had some records, and their leader was killed or its log is not here. Its last answer may be in no log, nor one
     that its log leaves out before others. The verdict is open then in three cases. Producers of the partition are
     seen that do not wait for all replicas (acks=1, acks=0). Or others' answers are here, but the leader's own of the

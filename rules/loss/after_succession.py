@@ -31,6 +31,7 @@ def late_answers(evidence: PartitionEvidence, epoch: int) -> Callable[[Produced]
     """
     clocks, led_until = evidence.clocks, _surely_led_until(evidence)
     newer = [sign for number, signs in _signs(evidence).items() if number > epoch for sign in signs]
+    following = sorted(number for number in evidence.openings if number > epoch)
 
     def lateness(answer: Produced) -> Lateness:
         at = answer.time
@@ -39,7 +40,7 @@ def late_answers(evidence: PartitionEvidence, epoch: int) -> Callable[[Produced]
         others = [sign for sign in newer if _leader(sign) != answer.witness]
         if any(_likely(sign, answer, clocks) <= at for sign in others):
             return "likely"
-        if _untimed(evidence, epoch, answer):
+        if _untimed(evidence, following, answer):
             return "untimed"
         died = _died(evidence, answer)
         late = not died and any(_earliest(sign, answer, clocks) <= at for sign in others)
@@ -48,42 +49,15 @@ def late_answers(evidence: PartitionEvidence, epoch: int) -> Callable[[Produced]
     return lateness
 
 
-def _untimed(evidence: PartitionEvidence, epoch: int, answer: Produced) -> bool:
-    """Whether another broker may have led next, or before anything that came later, and nobody tells when it began.
-
-    Of an epoch that nobody tells of it is not known who led it.
-    """
-    openings, leaders = evidence.openings, evidence.chronicle.leaders
-    for newer in range(epoch + 1, max((*openings, *leaders), default=epoch) + 1):
-        opening = openings.get(newer)
-        if _came_later(opening, _decided(evidence).get(newer), answer, evidence.clocks):
-            return False
-        own = answer.witness in (leaders.get(newer), None if opening is None else opening.broker)
-        timed = any(sign.time is not None for sign in _signs(evidence).get(newer, ()))
-        if not (timed or own or newer in evidence.chronicle.led_by_nobody):
+def _untimed(evidence: PartitionEvidence, following: Sequence[int], answer: Produced) -> bool:
+    """Whether another broker led next, or before anything that surely came later, and nobody tells when it began."""
+    for newer in following:
+        opening = evidence.openings[newer]
+        if opening.time is None and evidence.chronicle.leaders.get(newer, opening.broker) != answer.witness:
             return True
+        if opening.time is not None and _earliest(opening, answer, evidence.clocks) > (answer.time or 0):
+            return False
     return False
-
-
-def _came_later(opening: Moment | None, decided: Moment | None, answer: Produced, clocks: Clocks) -> bool:
-    """Whether an epoch began after an answer: surely, or by the nearest that the clocks show of its leader's word."""
-    at = answer.time or 0
-    if decided is not None and _earliest(decided, answer, clocks) > at:
-        return True
-    if opening is None or opening.time is None:
-        return False
-    return _earliest(opening, answer, clocks) > at or at < _likely(opening, answer, clocks) < FAR
-
-
-@asked_once
-def _decided(evidence: PartitionEvidence) -> Mapping[int, Moment]:
-    """When controllers decided on each epoch by their own record: nobody led it before."""
-    own = (m for m in evidence.moments if m.kind == "leadership" and m.witness is None and m.time is not None)
-    first: dict[int, Moment] = {}
-    for m in own:
-        if m.epoch is not None and (m.epoch not in first or (m.time or 0) < (first[m.epoch].time or 0)):
-            first[m.epoch] = m
-    return first
 
 
 @asked_once

@@ -19,8 +19,10 @@ class Holder(Struct, frozen=True, kw_only=True):
     broker: int
     had: bool
     """Whether it is told to have had them."""
+    epoch: int | None = None
+    """The epoch that it led; null where nothing tells that it did."""
     opening: RoleTaken | None = None
-    """Its word of the epoch that it led; null where no log tells that it did."""
+    """Where that epoch opened; null where no log tells it."""
 
 
 def held_on(
@@ -45,7 +47,7 @@ def _in_doubt(
 ) -> Unsettled:
     opening = held.opening
     led = "may have led since: no log here tells who led last"
-    led = led if opening is None else f"led epoch {opening.epoch} and tells of no cut"
+    led = led if held.epoch is None else f"led epoch {held.epoch} and tells of no cut"
     shown = () if opening is None else ((opening, "the leader opens its epoch"),)
     return of_answers(
         evidence,
@@ -86,7 +88,7 @@ def holder(
         had, shown = _had(evidence, broker, record), broker == lost[1] or _lacks(evidence, broker, record)
         longer = opening is None or opening.offset is None or opening.offset > record.offset
         if longer and (had or not shown) and not _cut(evidence, (newer, broker), record, since):
-            return Holder(broker=broker, had=had, opening=opening)
+            return Holder(broker=broker, had=had, epoch=newer, opening=opening)
     return None
 
 
@@ -102,7 +104,8 @@ def passed_over(evidence: PartitionEvidence, given: Sequence[Produced], epoch: i
     if opening is None:
         return None
     why = f"Broker {opening.broker} had written others there before"
-    return _in_doubt(evidence, epoch, answers, why, Holder(broker=opening.broker or 0, had=True, opening=opening))
+    held = Holder(broker=opening.broker or 0, had=True, epoch=opening.epoch, opening=opening)
+    return _in_doubt(evidence, epoch, answers, why, held)
 
 
 def _wrote_others(evidence: PartitionEvidence, answer: Produced, epoch: int) -> RoleTaken | None:

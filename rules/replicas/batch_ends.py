@@ -63,8 +63,11 @@ def next_boundary(base_offset: int, known: Sequence[int]) -> int:
 def boundaries(moments: Sequence[Moment], replicas: Sequence[Replica]) -> dict[int, list[int]]:
     """Offsets at which batches of each epoch are known to begin or end, in order."""
     known: dict[int, set[int]] = {}
+    led = {(m.epoch, m.broker) for m in moments if m.kind == "leader-starts"}
     for m in moments:
         offset = _boundary(m)
+        if (m.term, m.broker) in led and _lacks_a_role_before(m):
+            continue  # its log may have grown since
         # A broker that goes on without a word of its new role saves what it has of the next epoch too.
         later = m.kind == "producer-state-saved" and later_ones_reach(replicas, m, m.term or 0, offset or 0)
         if m.term is not None and offset is not None and not later:
@@ -90,6 +93,12 @@ def later_ones_reach(replicas: Sequence[Replica], word: Moment, epoch: int, end:
     return deleted or any(run.end_offset >= end for run in runs)
 
 
+def _lacks_a_role_before(moment: Moment) -> bool:
+    """Whether a broker followed after a role that it does not tell, without another start in between."""
+    follows = moment.kind == "follower-starts" and not moment.fresh
+    return follows and moment.latest_term not in (None, moment.term)
+
+
 def _boundary(moment: Moment) -> int | None:
     """The offset that a statement names where a batch surely begins or ends."""
     if moment.kind in ("fetched", "produced"):
@@ -97,8 +106,6 @@ def _boundary(moment: Moment) -> int | None:
         sure = moment.error == 0 and not moment.doubtful and moment.latest_term in (None, moment.term)
         # A follower whose log differs asks from an end that the leader's never had.
         return moment.offset if sure and (moment.kind == "produced" or agreed(moment)) else None
-    if moment.kind == "follower-starts" and not moment.fresh and moment.latest_term not in (None, moment.term):
-        return None  # a role is missing before it in which the log may have grown
     if moment.kind in ("follower-starts", "log-loaded", "producer-state-saved"):
         return moment.end_offset if moment.offset is None else moment.offset
     return None

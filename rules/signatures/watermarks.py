@@ -86,10 +86,9 @@ def _holding(course: Course, last: Fetched, now: Fetched, which: str) -> Hit:
 
 
 def _committed_below_min_isr(evidence: PartitionEvidence) -> Iterator[Hit]:
-    for lost in evidence.lost_terms:
-        # What only a disk shows may have been committed in a reign that is not told.
-        led = () if lost.inferred else evidence.replayed.courses
-        course = next((c for c in led if lost.committed.term in c.lead.epochs), None)
+    # What only a disk shows may have been committed in a reign that is not told.
+    for lost in (lost for lost in evidence.lost_terms if not lost.inferred):
+        course = next((c for c in evidence.replayed.courses if lost.committed.term in c.lead.epochs), None)
         hits = () if course is None else _told_below_min_isr(evidence, course, lost.start_offset)
         for m, least in hits:
             yield Hit(

@@ -108,7 +108,7 @@ OPENED = [
     (77, 5, "of an election that nobody took up only controllers tell"),
     (30, 2, "the bill asks who may hold the records still, as ACK001 does"),
     (234, 6, "who was elected last may have come with them, and took no role"),
-    (58, 3, "nobody tells of an epoch between, whose leader may have begun before the answer"),
+    (56, 5, "who led lacks a role since in which its log may have grown"),
     (72, 2, "what lies between two answers of unsure epochs may have been of either"),
     (79, 7, "an answer to all replicas of an unsure epoch does not show that its leader led still"),
     (113, 9, "a cut beside a hole does not tell of which epoch the records were"),
