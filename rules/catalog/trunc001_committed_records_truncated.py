@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Fetch
 from rules.evidence import CRASHED, WHEN_MADE, Cut, InferredCut, OffsetClaim, PartitionEvidence, Replica
+from rules.evidence.deleted import deleted
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, sentences
 from rules.rule import rule
 
@@ -15,7 +16,7 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BrokerEvent, Fetch),
     law="NoTruncationBelowTrueHW",
-    message="Broker {broker} truncated its log from offset {log_end_offset} to {start_offset}, below its high watermark "
+    message="Broker {broker} truncated its log from offset {log_end_offset} to {cut_to}, below its high watermark "
     "{high_watermark}. It removed the committed records at {offsets}.{when}",
     implied_by=("LEAD001",),
     bearing=Bearing(records=RecordsMeant()),
@@ -57,7 +58,10 @@ def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violati
         elif cut.committed_end is not None and cut.earlier_end > cut.offset:
             yield _open(cut, cut.committed_end, cut.older, WHEN_MADE, blocking=True)
         elif cut.committed_end is not None:
-            yield _violation(cut, cut.committed_end)
+            # What retention or a client had deleted before was not there to be removed.
+            begun = deleted(evidence).before(cut, evidence.chronicle.leaders.get(cut.former_epoch or 0))
+            if begun < cut.committed_end:
+                yield _violation(cut, max(begun, cut.offset), cut.committed_end)
     for inferred in evidence.inferred_cuts:
         yield _untold(inferred) if inferred.high_watermark is None else _inferred(inferred, inferred.high_watermark)
     brokers = {cut.broker for cut in evidence.chronicle.cuts} | {cut.broker for cut in evidence.inferred_cuts}
@@ -66,15 +70,15 @@ def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violati
             yield _once_longer(replica, replica.snapshot_beyond, evidence.copied)
 
 
-def _violation(cut: Cut, end: int) -> Violation:
+def _violation(cut: Cut, start: int, end: int) -> Violation:
     known = () if cut.known is None else (Exhibit(span=cut.known.span, role="the high watermark before it"),)
     return Violation(
         brokers=(cut.broker,),
-        start_offset=cut.offset,
+        start_offset=start,
         end_offset=end,
         facts={
             "broker": cut.broker, "log_end_offset": cut.log_end_offset, "high_watermark": cut.high_watermark,
-            "leader": cut.leader, "epoch": cut.epoch, "when": "",
+            "cut_to": cut.offset, "leader": cut.leader, "epoch": cut.epoch, "when": "",
         },
         exhibits=(Exhibit(span=cut.moment.span, role="the cut"), *known),
     )
@@ -122,15 +126,9 @@ def _inferred(cut: InferredCut, watermark: OffsetClaim) -> Violation:
         severity=Severity.HIGH,
         confidence="likely" if cut.sound else "possible",
         facts={
-            "broker": cut.broker,
-            "log_end_offset": cut.log_end_offset,
-            "high_watermark": watermark.offset,
-            "leader": None,
-            "epoch": None,
-            "proof": cut.proof,
-            "because": cut.because,
-            "after": cut.after,
-            "before": cut.before,
+            "broker": cut.broker, "log_end_offset": cut.log_end_offset, "high_watermark": watermark.offset,
+            "cut_to": cut.offset, "leader": None, "epoch": None, "proof": cut.proof, "because": cut.because,
+            "after": cut.after, "before": cut.before,
             "when": f" No log tells of it. {sentences(cut.because)} It was truncated after {cut.after} and before {cut.before}.",
         },
         exhibits=(Exhibit(span=cut.span, role=cut.left), Exhibit(span=watermark.span, role="the high watermark on disk")),

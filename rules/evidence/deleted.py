@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import TypeGuard
 
-from rules.evidence import Moment, PartitionEvidence
+from rules.evidence import Cut, Moment, PartitionEvidence
 from rules.evidence.asked_once import asked_once
 from rules.history.statements import Answered, LogEvent
 
@@ -45,6 +45,10 @@ class Deleted:
         clock = f"broker {leader}"
         place = bisect_right(self._terms.get(clock, ()), epoch)
         return self._starts[clock][place - 1] if place else 0
+
+    def before(self, cut: Cut, leader: int | None) -> int:
+        """The highest log start that a broker that cut its log, or the leader that it had copied, told until then."""
+        return 0 if cut.former_epoch is None else max(self.below(who, cut.former_epoch) for who in (cut.broker, leader))
 
 
 def _of_its_own(moment: Moment) -> TypeGuard[Answered | LogEvent]:

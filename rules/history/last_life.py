@@ -98,12 +98,12 @@ def of_the_last_life(moments: Sequence[Moment]) -> list[Moment]:
     most = max(map(len, begun.values()), default=0)
     since = {clock: times[-1] for clock, times in begun.items() if len(times) == most}
     everywhere = max(since.values(), default=0)
-    made = _made_again(ordered(m for m in moments if m.kind in ("log-deleted", "log-created")))
-    since = {clock: max(time, made.get(clock, 0)) for clock, time in since.items()}
+    made = _made_again(ordered(m for m in moments if m.kind in ("log-deleted", "log-created"))) if since else {}
     return [
         moment
         for moment in moments
-        if moment.kind == "described" or moment.time is None or moment.time >= since.get(moment.clock, everywhere)
+        if moment.kind == "described" or moment.time is None
+        or moment.time >= max(since.get(moment.clock, everywhere), made.get(moment.clock, 0))
     ]
 
 
@@ -153,6 +153,7 @@ def _falls(moments: Sequence[Moment]) -> Iterator[_Fall]:
     deletion epoch 0 begins a life, even where no line of the life before tells its epoch.
     """
     newest: dict[str, int] = {}
+    ordered_to: dict[str, int] = {}
     deleted: dict[str, Moment] = {}
     for place, moment in enumerate(moments):
         known = newest.get(moment.clock)
@@ -161,11 +162,16 @@ def _falls(moments: Sequence[Moment]) -> Iterator[_Fall]:
         elif moment.epoch is not None and _accepted(moment):
             gone = deleted.pop(moment.clock, None)
             before = 0 if known is None and gone is not None else known
-            falls = before is not None and (moment.epoch < before or (gone is not None and moment.epoch == before))
+            # A controller gives an epoch to one leader.
+            other = moment.kind == "leadership" and ordered_to.get(moment.clock, moment.leader) != moment.leader
+            again = moment.epoch == before and (gone is not None or (other and moment.epoch == 0))
+            falls = before is not None and (moment.epoch < before or again)
             if falls:
                 end = _log_end(moments[place:], moment.clock, moment.epoch)
                 yield _Fall(first=gone or moment, epoch=moment.epoch, deleted=gone is not None, log_end=end)
             anew = known is None or (falls and (gone is not None or moment.epoch == 0))
+            if moment.kind == "leadership" and moment.leader is not None:
+                ordered_to[moment.clock] = moment.leader
             newest[moment.clock] = moment.epoch if anew else max(known or 0, moment.epoch)
 
 

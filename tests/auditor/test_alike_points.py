@@ -48,10 +48,10 @@ def test_points_of_other_words_or_weight_stay_apart() -> None:
 
 
 def test_every_page_names_the_partition_that_a_question_is_about() -> None:
-    report = report_on(SAMPLES / "recreated_topic")
+    report = report_on(SAMPLES / "zookeeper_restored")
     told = document(report)["coverage"]["undecided"]  # type: ignore[index]
-    (question,) = (each for each in told if each["rule"] == "HW002")
-    assert [(each["topic"], each["partition"]) for each in question["places"]] == [("again", 0)]
-    assert "HW002 not decided in partition again-0: " in terminal.render(report, columns=200)
-    assert "HW002 not decided in partition again-0: " in page.render(report)
-    assert "HW002, partition again-0: " in postmortem.render(report).replace("\\", "")
+    (question,) = (each for each in told if each["rule"] == "ACK001")
+    assert [(each["topic"], each["partition"]) for each in question["places"]] == [("pay", 0)]
+    assert "ACK001 not decided in partition pay-0: " in terminal.render(report, columns=200)
+    assert "ACK001 not decided in partition pay-0: " in page.render(report)
+    assert "ACK001, partition pay-0: " in postmortem.render(report).replace("\\", "")

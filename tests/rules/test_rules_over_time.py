@@ -889,6 +889,21 @@ def test_a_leader_that_stood_still_between_two_equal_answers_kept_nobody(
     assert len(told) == kept
 
 
+@pytest.mark.parametrize(("start", "said"), [(0, [(2, 6)]), (3, [(3, 6)]), (6, [])])
+def test_what_retention_had_deleted_is_no_part_of_what_a_cut_removed(start: int, said: list[tuple[int, int]]) -> None:
+    """The leader of the epoch tells where its log begins, in its answers too."""
+    drawn = f"""
+        broker 1 001111|
+        broker 2 001111|
+        t1 leads 1 epoch 0 at 0 hw 0
+        t2 fetch 2@6 from 1 hw=6 start {start}
+        t3 leads 2 epoch 1 at 2 hw 2
+        t4 follows 1 epoch 1 at 6 hw 6 from 2
+        t5 truncates 1 to 2
+    """
+    assert [told[1:3] for told in violations("TRUNC001", drawn)] == said
+
+
 @pytest.mark.parametrize(("moved", "kept"), [(False, 1), (True, 0)])
 def test_a_log_start_that_moves_shows_no_request_log_that_goes_on(moved: bool, kept: int) -> None:
     """Retention deletes every few seconds, and server.log says so, whatever followers ask meanwhile."""

@@ -8,6 +8,7 @@ from rules.history.last_life import of_the_last_life
 from rules.history.turns import roles_fall_back
 from rules.sketch.statement_lines import read_event
 
+LED_AGAIN = "t9 leader 1 epoch 0 isr 1\nt10 leads 1 epoch 0 at 0 hw 0"
 EMPTY_OF_2 = "t9 leads 2 epoch 0 at 0 hw 0"
 LIFE = """
 t1 leads 1 epoch 0 at 0 hw 0
@@ -39,6 +40,11 @@ def kept(history: str) -> list[int]:
         (
             "t5 deletes 1\nt7 leads 1 epoch 0 at 0 hw 0\nt8 deletes 1\nt8 deletes 2\nt9 begins 1\n" + EMPTY_OF_2,
             [8, 8, 9, 9],
+        ),
+        # Its controller gave epoch 0 to another one before: that was another life.
+        (
+            "t5 deletes 1\nt6 leader 2 epoch 0 isr 2\nt7 leads 2 epoch 0 at 0 hw 0\n" + LED_AGAIN,
+            [5, 9, 10],
         ),
         # Started again in its epoch; on an empty disk; moved away and back.
         ("t7 leads 1 epoch 0 at 4 hw 4", [1, 1, 2, 3, 7]),
