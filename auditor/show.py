@@ -23,6 +23,15 @@ BATCH_LIMIT = 128 << 20
 MOST = 20
 _RULE = re.compile(r"[A-Za-z]*[G-Zg-z][A-Za-z]*\d{3}")
 """A letter beyond F tells a rule's id from the digits of a finding's."""
+HEADER_BYTES: Final = 61
+LEGACY_HEADER_BYTES: Final = 18
+LEGACY_MAGICS: Final = (0, 1)
+BATCHES_SHOWN: Final = 8
+_LENGTH: Final = struct.Struct(">i")
+_BATCHES: Final[tuple[FileKind, ...]] = ("segment", "kraft-snapshot")
+_NUMBERS: Final[tuple[FileKind, ...]] = ("offset-index", "time-index", "transaction-index", "producer-snapshot")
+_DUMP_LINE: Final = re.compile(r"(?:\| |- )?(?:baseOffset|offset|Dumping|Starting offset|Log starting offset)\b")
+_CONTENTS: Final = re.compile(r" (?:headerKeys|key|payload): .*")
 
 
 class _Place(Struct, frozen=True, kw_only=True):
@@ -154,17 +163,6 @@ def _bytes(dump: Path, place: _Place) -> bytes | str:
             return file.read(max(0, min(place.end - place.start, BATCH_LIMIT)))
     except OSError as error:
         return error.strerror or type(error).__name__
-
-
-HEADER_BYTES: Final = 61
-LEGACY_HEADER_BYTES: Final = 18
-LEGACY_MAGICS: Final = (0, 1)
-BATCHES_SHOWN: Final = 8
-_LENGTH: Final = struct.Struct(">i")
-_BATCHES: Final[tuple[FileKind, ...]] = ("segment", "kraft-snapshot")
-_NUMBERS: Final[tuple[FileKind, ...]] = ("offset-index", "time-index", "transaction-index", "producer-snapshot")
-_DUMP_LINE: Final = re.compile(r"(?:\| |- )?(?:baseOffset|offset|Dumping|Starting offset|Log starting offset)\b")
-_CONTENTS: Final = re.compile(r" (?:headerKeys|key|payload): .*")
 
 
 def content_lines(path: str, start: int, data: bytes, bytes_shown: int, *, payloads: bool) -> Iterator[str]:

@@ -33,6 +33,19 @@ AS_THEY_ARE: Final[frozenset[FileKind]] = frozenset({
 """Files of numbers, of ids that Kafka draws, and of topics' names."""
 TEXTS: Final[frozenset[FileKind]] = frozenset({"broker-log", "request-log", "dump-text"})
 LOGS: Final[frozenset[FileKind]] = frozenset({"segment", "kraft-snapshot"})
+ENDING: Final = 8
+"""Bytes behind the packed text that say that it is whole."""
+Mask = Callable[[bytes], bytes]
+_NUMBER: Final = rb"-?[0-9]{1,19}"
+_OTHERS: Final = re.compile(
+    rb"Dumping [^\x00-\x1f]{1,1024}"
+    rb"|(?:Log s|S)tarting offset: " + _NUMBER + rb"|Snapshot end offset: [0-9, epoch:=\-]{1,80}"
+    rb"|offset: " + _NUMBER + rb" position: " + _NUMBER + rb"|timestamp: " + _NUMBER + rb" offset: " + _NUMBER + rb""
+    rb"|producerId: [\w:(), .=\[\]\-]{1,400}|version: [0-9]{1,5} producerId: [\w:(), .=\[\]\-]{1,400}"
+)
+"""Lines of indexes, snapshots and files' names: numbers, but for the names of topics."""
+_MARKS: Final = re.compile(rb"(\]? (?:key|payload): |\]$)")
+"""Where a key or a payload begins; a reader looks for them."""
 
 
 class Places(Struct, frozen=True, kw_only=True):
@@ -183,10 +196,6 @@ def _bytes(place: Path, start: int, end: int) -> bytes:
     return b"" if isinstance(found, FileFault) else found
 
 
-ENDING: Final = 8
-"""Bytes behind the packed text that say that it is whole."""
-
-
 def repacked(place: Path, limit: int, masked: Callable[[bytes], bytes]) -> bytes | FileFault:
     """The log with its text masked; one that was cut short is cut short again."""
     content = read_small(place, limit)
@@ -209,17 +218,6 @@ def _read(content: bytes, limit: int) -> tuple[bytes, bool]:
     return b"".join(iter(lambda: text.read(1 << 20), b"")), text.trouble is None
 
 
-Mask = Callable[[bytes], bytes]
-_NUMBER: Final = rb"-?[0-9]{1,19}"
-_OTHERS: Final = re.compile(
-    rb"Dumping [^\x00-\x1f]{1,1024}"
-    rb"|(?:Log s|S)tarting offset: " + _NUMBER + rb"|Snapshot end offset: [0-9, epoch:=\-]{1,80}"
-    rb"|offset: " + _NUMBER + rb" position: " + _NUMBER + rb"|timestamp: " + _NUMBER + rb" offset: " + _NUMBER + rb""
-    rb"|producerId: [\w:(), .=\[\]\-]{1,400}|version: [0-9]{1,5} producerId: [\w:(), .=\[\]\-]{1,400}"
-)
-"""Lines of indexes, snapshots and files' names: numbers, but for the names of topics."""
-
-
 def masked_dump_text(data: bytes, mask: Mask) -> bytes:
     """Every line of as many bytes as before."""
     return b"".join(_line(line, mask) for line in data.splitlines(keepends=True))
@@ -237,10 +235,6 @@ def _line(line: bytes, mask: Mask) -> bytes:
     pieces = _MARKS.split(words[kept:], maxsplit=2) if kept else [words]
     shown = (piece if place % 2 else _hidden(piece, hide) for place, piece in enumerate(pieces))
     return words[:kept] + b"".join(shown) + line[len(words) :]
-
-
-_MARKS: Final = re.compile(rb"(\]? (?:key|payload): |\]$)")
-"""Where a key or a payload begins; a reader looks for them."""
 
 
 def _hidden(piece: bytes, mask: Mask) -> bytes:

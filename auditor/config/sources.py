@@ -20,6 +20,14 @@ PREFIX: Final = "TIDEMARK_"
 CONFIG_VARIABLE: Final = f"{PREFIX}CONFIG"
 NO_SETTINGS: Final = ("config", "debug")
 """Variables with our prefix that are no settings of an audit."""
+RULES: Final = "rules"
+SILENCED: Final = "silenced"
+SECTIONS: Final = (RULES, SILENCED)
+OFF: Final = "off"
+SEVERITIES: Final = tuple(severity.label for severity in Severity)
+_FINDING: Final = re.compile(r"(?:F-)?([0-9a-f]{8,64})")
+_KEYS: Final = ("finding", "reason", "until")
+_PARTS: Final = ("severity", "thresholds")
 
 
 def as_variable(name: str) -> str:
@@ -79,16 +87,6 @@ def _shown(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(str, value)) or "none"
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-RULES: Final = "rules"
-SILENCED: Final = "silenced"
-SECTIONS: Final = (RULES, SILENCED)
-OFF: Final = "off"
-SEVERITIES: Final = tuple(severity.label for severity in Severity)
-_FINDING: Final = re.compile(r"(?:F-)?([0-9a-f]{8,64})")
-_KEYS: Final = ("finding", "reason", "until")
-_PARTS: Final = ("severity", "thresholds")
 
 
 def read_policy(content: Mapping[str, object], where: str) -> Policy:

@@ -28,6 +28,8 @@ from auditor.stopping import listen
 from parsers.files import found_at
 from rules.words import counted, numbered
 
+FORMAT: Final = "tidemark-diff/1"
+
 
 def run_diff(before: Path, after: Path, config: AuditConfig) -> int:
     """Compare and tell; the exit code."""
@@ -130,9 +132,6 @@ def _unseen(after: ComparedReport) -> Iterator[str]:
         yield "the later side judged no replica"
     if after.lacking:
         yield "the later side lacks replicas or logs of some brokers, and --partial does not say that this is all"
-
-
-FORMAT: Final = "tidemark-diff/1"
 
 
 def diff_document(found: Comparison, code: int, why: Sequence[str]) -> str:

@@ -23,6 +23,13 @@ from rules.narrow.last_of_keys import KeyLedger, KeyRow, LastRecords
 from rules.narrow.surviving_keys import KeyedReplica, keyed, replicas_to_key
 from rules.zoom.unequal_buckets import replica_key
 
+LEFTOVER_BYTES: Final = 1 << 30
+"""Of segments of one replica that wait for their removal: a broker removes them within a minute."""
+_COMMIT: Final = 1
+_CONTROL: Final = 0x20
+_TRANSACTIONAL: Final = 0x10
+_COLUMNS: Final = ("base_offset", "last_offset", "attributes", "producer_id")
+
 
 class Taker(Protocol):
     """Whoever asks something of a log: its batches go by in physical order, with their bytes at hand."""
@@ -106,14 +113,6 @@ def _chunks(segment: SegmentFile, evidence: PartitionEvidence, dump: str, *, ent
         yield from (SegmentChunk(headers=headers, refusals=()) for headers in stretches)
     else:
         yield from scan(path, origin, listed=segment.size, verify=evidence.level != "quick", entries=entries)
-
-
-LEFTOVER_BYTES: Final = 1 << 30
-"""Of segments of one replica that wait for their removal: a broker removes them within a minute."""
-_COMMIT: Final = 1
-_CONTROL: Final = 0x20
-_TRANSACTIONAL: Final = 0x10
-_COLUMNS: Final = ("base_offset", "last_offset", "attributes", "producer_id")
 
 
 class KeysRead:

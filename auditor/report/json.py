@@ -36,6 +36,13 @@ _EXPECTED: Final = "expected_low=low expected_high=high expected_because=because
 _EXPECTED_END: Final = "expected_end_low=low expected_end_high=high expected_end_because=because"
 _PLACE: Final = "cluster_id topic partition"
 _REFUSAL: Final = "kind expected found path start end topic partition blocking"
+_STATE: Final = (
+    "epoch=leaderEpoch partition_epoch leader isr out_of_sync=osr assigned eligible clock time=since until milliseconds"
+    " next_told min_in_sync min_in_sync_sure conditions=exposed span=evidence"
+)
+_EXPOSURE: Final = "condition states milliseconds untimed=statesUntimed lasting sure offsets ranges=offsetRanges"
+_SAFEGUARD: Final = "name value whose certain allowed instead set_at=evidence"
+_MISSING: Final = "cluster_id topic partition broker held_by"
 
 
 def render(report: AuditReport) -> str:
@@ -144,14 +151,6 @@ def _history(placed: PlacedHistory) -> Json:
     }
 
 
-_STATE: Final = (
-    "epoch=leaderEpoch partition_epoch leader isr out_of_sync=osr assigned eligible clock time=since until milliseconds"
-    " next_told min_in_sync min_in_sync_sure conditions=exposed span=evidence"
-)
-_EXPOSURE: Final = "condition states milliseconds untimed=statesUntimed lasting sure offsets ranges=offsetRanges"
-_SAFEGUARD: Final = "name value whose certain allowed instead set_at=evidence"
-
-
 def availability_document(placed: PlacedAvailability) -> Json:
     """One partition's states, exposures and settings."""
     account = placed.availability
@@ -163,9 +162,6 @@ def availability_document(placed: PlacedAvailability) -> Json:
         "settings": [fields(safeguard, _SAFEGUARD) for safeguard in account.safeguards],
         "notTold": list(account.silences),
     }
-
-
-_MISSING: Final = "cluster_id topic partition broker held_by"
 
 
 def _scope(coverage: Coverage) -> Json:

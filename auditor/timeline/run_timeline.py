@@ -37,6 +37,12 @@ from rules.timeline.rows import Cell, LastStable, Timeline, TimelineRow, timelin
 AS_IT_STANDS: Final = AuditConfig()
 UNWATCHED: Final = Silent()
 FORMATS: Final = ("terminal", "json", "svg", "html")
+FORMAT = "tidemark-timeline/1"
+MEANING = (
+    "Log ends and high watermarks are what a replica must have held after the event, between two bounds. They are"
+    " recomputed without any told high watermark. What an answer tells was read before it, so it may be lower."
+)
+"""What the fields of the document mean."""
 
 
 def run_timeline(dumps: Sequence[Path], config: AuditConfig, asked: Excerpt) -> None:
@@ -160,14 +166,6 @@ def _one_cluster(facts: Sequence[Fact], root: str, name: str) -> str | None:
 def _json(drawn: Timeline) -> str:
     document: Mapping[str, object] = timeline_document(drawn)
     return json.dumps(document, indent=1, ensure_ascii=True) + "\n"
-
-
-FORMAT = "tidemark-timeline/1"
-MEANING = (
-    "Log ends and high watermarks are what a replica must have held after the event, between two bounds. They are"
-    " recomputed without any told high watermark. What an answer tells was read before it, so it may be lower."
-)
-"""What the fields of the document mean."""
 
 
 def timeline_document(drawn: Timeline) -> Json:

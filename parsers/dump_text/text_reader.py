@@ -31,6 +31,9 @@ _NOTE: Final = re.compile(
     rb"|kafka\.serializer\."
 )
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
+_N: Final = rb"-?\d{1,19}"
+_OPEN: Final = rb"(?:None|OptionalLong\.empty|Some\(%(n)b\)|OptionalLong\[%(n)b\])" % {b"n": _N}
+_LONGEST: Final = 4096
 
 
 def read_dump_text(
@@ -183,11 +186,6 @@ class _Reader:
             start, end, first = self.stray
             self.section.refuse("malformed", start, end, "a line that kafka-dump-log prints", first)
             self.stray = None
-
-
-_N: Final = rb"-?\d{1,19}"
-_OPEN: Final = rb"(?:None|OptionalLong\.empty|Some\(%(n)b\)|OptionalLong\[%(n)b\])" % {b"n": _N}
-_LONGEST: Final = 4096
 
 
 def _shape(*texts: bytes) -> re.Pattern[bytes]:

@@ -20,6 +20,7 @@ from rules.words import counted
 ROWS_KEPT: Final = 60
 FEW_KEPT: Final = 8
 """Of a partition in which nothing grave was found: a cluster has very many of those."""
+RANGES_KEPT: Final = 20
 
 
 def availability(evidence: PartitionEvidence, losses: Sequence[Loss], *, grave: bool) -> Iterator[Availability]:
@@ -35,9 +36,6 @@ def availability(evidence: PartitionEvidence, losses: Sequence[Loss], *, grave: 
         safeguards=safeguards(evidence, rows, losses),
         silences=tuple(silences(evidence, rows)),
     )
-
-
-RANGES_KEPT: Final = 20
 
 
 def exposures(evidence: PartitionEvidence, rows: Sequence[StateRow]) -> Iterator[Exposure]:

@@ -20,6 +20,9 @@ SILENCES_KEPT: Final = 6
 _EVENTS: Final[dict[str, EventKind]] = {
     "truncated": "cut", "log-reset": "reset", "log-loaded": "load", "unclean-election": "unclean",
 }  # fmt: skip
+REIGNS_KEPT: Final = 80
+_ENDS: Final = ("follower-starts", "log-loaded", "log-created", "log-deleted")
+"""Statements of a broker after which it led no more: another role, or another life of its process or its log."""
 
 
 def drawn_history(evidence: PartitionEvidence) -> DrawnHistory | None:
@@ -157,11 +160,6 @@ def _events(row: TimelineRow, time: int) -> Iterator[DrawnEvent]:
     # Newer controllers call it so too where nobody follows the last leader.
     if broker is None or broker >= 0:
         yield DrawnEvent(time=time, broker=broker, kind=kind, offset=offset, text=row.text, span=moment.span)
-
-
-REIGNS_KEPT: Final = 80
-_ENDS: Final = ("follower-starts", "log-loaded", "log-created", "log-deleted")
-"""Statements of a broker after which it led no more: another role, or another life of its process or its log."""
 
 
 class Reigning:

@@ -44,6 +44,9 @@ from rules.replicas.partition_counts import PartitionCount
 from rules.replicas.topic_names import TopicName
 from rules.settings import Setting, settings_of
 
+GATHERED: Final = 1 << 15
+"""Rows that are thinned at once; that many bound the memory of a table, however long it is."""
+
 
 class _Transcript(Struct, frozen=True, kw_only=True):
     """What a unit's files say, while they are read."""
@@ -175,10 +178,6 @@ def _read_znodes(unit: ReadUnit, read: _Transcript) -> None:
     # Of a topic whose znodes are not all here the last ones may be missing.
     read.counts.extend(counts_in(states.rows, "description"))
     read.note(of_metadata(states.rows, ZOOKEEPER_CLOCK))
-
-
-GATHERED: Final = 1 << 15
-"""Rows that are thinned at once; that many bound the memory of a table, however long it is."""
 
 
 def of_table(fetches: Iterable[Fetch], origin: Origin, names: Mapping[str, str]) -> Iterator[Named]:

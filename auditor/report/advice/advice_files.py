@@ -16,6 +16,7 @@ LEADER_ELECTION_SINCE: Final = (2, 4)
 """kafka-leader-election took the place of kafka-preferred-replica-election, and can elect uncleanly."""
 REASSIGNS_BY_BROKERS_SINCE: Final = (2, 6)
 """kafka-reassign-partitions asked ZooKeeper before."""
+_RESTART: Final = "restart broker "
 
 
 def going(advice: Advice, broker: int) -> Going | None:
@@ -127,9 +128,6 @@ def _for(release: tuple[int, ...]) -> str:
     if not release:
         return "No log tells the brokers' release: this is for 2.6 and newer."
     return f"These are the tools of Kafka {'.'.join(map(str, release[:3]))}."
-
-
-_RESTART: Final = "restart broker "
 
 
 def before_election(advice: Advice, best: Candidate) -> Iterator[str]:

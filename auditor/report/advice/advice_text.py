@@ -33,6 +33,8 @@ from rules.finding import capital, offsets_told, place_of, question_told
 from rules.words import counted, it_or_them, numbered, of_epoch
 
 SHOWN: Final = 200
+PARTITIONS_NAMED: Final = 3
+WORDS: Final[Mapping[Going, str]] = {"no-go": "NO-GO", "unknown": "UNKNOWN", "go": "GO"}
 PATHS: Final = 8
 PAGE: Final = Sheet(columns=100, colour=False)
 _THEN: Final = {
@@ -249,10 +251,6 @@ def _brokers(brokers: Sequence[int]) -> str:
 def fading(loss: Loss) -> list[Survivor]:
     """Copies of lost records that will be gone before long."""
     return [copy for copy in loss.survivors if copy.kind in _FADING]
-
-
-PARTITIONS_NAMED: Final = 3
-WORDS: Final[Mapping[Going, str]] = {"no-go": "NO-GO", "unknown": "UNKNOWN", "go": "GO"}
 
 
 def restarts(advice: Sequence[PlacedAdvice]) -> Iterator[str]:

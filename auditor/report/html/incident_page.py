@@ -16,6 +16,11 @@ from auditor.report.postmortem.document import parts
 
 PICTURED: Final = 3
 """Partitions that are drawn in the story, the gravest first; the others are drawn in the appendix."""
+BlockKind = Literal["heading", "item", "table", "paragraph"]
+_SPANS: Final = re.compile(r"\\(?P<escaped>.)|`(?P<code>[^`]*)`|\*\*(?P<strong>[^*]+)\*\*")
+_ID: Final = re.compile(r"\b(F-[0-9a-f]{8,})")
+_CELLS: Final = re.compile(r"(?<!\\)\|")
+_ITEM: Final = re.compile(r"(?P<indent> *)- (?P<words>.*)")
 
 
 class IncidentPart(Struct, frozen=True, kw_only=True):
@@ -44,13 +49,6 @@ def _parts(report: AuditReport) -> Iterator[IncidentPart]:
 
 def _flat(lines: Iterable[str]) -> list[str]:
     return [line for text in lines for line in text.split("\n") if line.strip()]
-
-
-BlockKind = Literal["heading", "item", "table", "paragraph"]
-_SPANS: Final = re.compile(r"\\(?P<escaped>.)|`(?P<code>[^`]*)`|\*\*(?P<strong>[^*]+)\*\*")
-_ID: Final = re.compile(r"\b(F-[0-9a-f]{8,})")
-_CELLS: Final = re.compile(r"(?<!\\)\|")
-_ITEM: Final = re.compile(r"(?P<indent> *)- (?P<words>.*)")
 
 
 class StyledWords(Struct, frozen=True, kw_only=True):

@@ -32,6 +32,10 @@ from rules.words import counted
 
 INCIDENTS_SHOWN: Final = 6
 SENTENCES_SHOWN: Final = 4
+ACTIONS_SHOWN: Final = 16
+GATES_SHOWN: Final = 12
+AIMS_SHOWN: Final = 6
+IDS_SHOWN: Final = 6
 
 
 def render(report: AuditReport, *, appendix: bool = False) -> str:
@@ -95,12 +99,6 @@ def _incident(entry: IncidentEntry) -> Iterator[str]:
         yield f"  in {text(named_places(entry.places))}"
     if len(entry.places) > 1 and lost is not None and lost.for_good:
         yield f"  lost in all: {text(lost.amount)}, {text(lost.worth)}. {text(lost.copies)}"
-
-
-ACTIONS_SHOWN: Final = 16
-GATES_SHOWN: Final = 12
-AIMS_SHOWN: Final = 6
-IDS_SHOWN: Final = 6
 
 
 def actions(report: AuditReport) -> Iterator[str]:

@@ -17,6 +17,7 @@ from rules.sketch.drawn_window import MARGIN
 from rules.words import counted
 
 PLACES_SHOWN: Final = 20
+HEADS = ("protocol", "asked epoch → answered (epoch, end)", "cut to", "lost")
 
 
 class _Chapter(Struct, frozen=True, kw_only=True):
@@ -188,9 +189,6 @@ def _within(finding: Finding, widest: Finding) -> bool:
     if widest.start_offset is None or widest.end_offset is None:
         return False
     return widest.start_offset - MARGIN <= finding.start_offset and finding.end_offset <= widest.end_offset + MARGIN
-
-
-HEADS = ("protocol", "asked epoch → answered (epoch, end)", "cut to", "lost")
 
 
 def counterfactual_table(placed: PlacedCounterfactual, page: Sheet) -> Iterator[str]:
