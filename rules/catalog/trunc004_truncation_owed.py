@@ -59,7 +59,8 @@ def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
     """
     for follower, leader in would_follow(evidence):
         if not (follower.end_known and leader.end_known):
-            yield ends_unread(follower, leader)
+            reason, missing = ends_unread(follower, leader)
+            yield Undecided(reason=reason, missing=missing, brokers=(follower.broker,), blocking=False)
         elif follower.log_end_offset <= follower.log_start_offset:
             continue  # an empty log has nothing to cut
         elif not follower.loaded_chain or not leader.loaded_chain:
@@ -102,8 +103,7 @@ def _violation(evidence: PartitionEvidence, follower: Replica, leader: Replica, 
         end_offset=follower.log_end_offset,
         severity=severity,
         facts={
-            "follower": follower.broker,
-            "leader": leader.broker,
+            "follower": follower.broker, "leader": leader.broker,
             "asked_epoch": exchange.asked_epoch,
             "asked_offset": exchange.asked_offset,
             "answered_epoch": exchange.answered_epoch,

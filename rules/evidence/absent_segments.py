@@ -14,7 +14,6 @@ from rules.evidence.never_cleaned import never_cleaned_from
 from rules.evidence.remote_head import first_held, may_lie_remotely
 from rules.evidence.starts import known_starts
 from rules.facts.stretch import UnreadBytes
-from rules.finding import Undecided, capital
 from rules.replicas.replica import Replica
 from rules.words import listed
 
@@ -41,20 +40,15 @@ def _with_absent(replica: Replica, evidence: PartitionEvidence) -> Replica:
     return replace(replica, log=structs.replace(log, unread=tuple(unread), unread_count=log.unread_count + len(absent)))
 
 
-def ends_unread(follower: Replica, leader: Replica) -> Undecided:
+def ends_unread(follower: Replica, leader: Replica) -> tuple[str, str]:
     """That logs go on in files that were not read, where the one is to follow the other; and what would tell it."""
     unended = [replica for replica in (follower, leader) if not replica.end_known]
     whose = listed([f"broker {replica.broker}'s log" for replica in unended])
     files = _unread_segments(unended)
     asked = f"where broker {follower.broker} will truncate its log when it follows broker {leader.broker}"
-    unread = f"the end of {whose} is not known, because not all files could be read: {_few(files)}"
+    unread = f"The end of {whose} is not known, because not all files could be read: {_few(files)}"
     which = "that file" if len(files) == 1 else "these files"
-    return Undecided(
-        reason=f"it is not known {asked}. {capital(unread)}",
-        missing=f"a readable copy of {which}",
-        brokers=(follower.broker,),
-        blocking=False,
-    )
+    return f"it is not known {asked}. {unread}", f"a readable copy of {which}"
 
 
 def unread_files(replicas: Sequence[Replica]) -> str:

@@ -92,8 +92,8 @@ def _reason(evidence: PartitionEvidence) -> str:
     if found is None:
         return DISAGREE.format(clock=clock, shown=_ELSEWHERE)
     first, then = _times(found.first, found.then)
-    told = {"who": capital(clock), "did": found.did, "also": found.also, "law": found.law}
-    return DISAGREE.format(clock=clock, shown=_SHOWN.format(first=first, then=then, **told))
+    did = {"did": found.did, "first": first, "also": found.also, "then": then}
+    return DISAGREE.format(clock=clock, shown=_SHOWN.format(who=capital(clock), law=found.law, **did))
 
 
 def _cause_and_effect(refuted: Precedence | None) -> str:

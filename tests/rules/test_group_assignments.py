@@ -104,7 +104,7 @@ def test_static_members_come_first(tmp_path: Path) -> None:
 def test_a_static_member_may_have_come_back_to_read_something_else(tmp_path: Path) -> None:
     members = [member("m1", ["u"], {"t": (0, 1, 2)}, instance="z"), member("m2", ["t"], {"t": (3, 4)})]
     (said,) = judged(tmp_path / "back", "range", members)
-    assert said.startswith("? group d: a static member may have come back to read other topics")
+    assert said.startswith("? group 'd': a static member may have come back to read other topics")
     twice = [member("m1", ["t"], {"t": (0, 1, 2)}, instance="z"), member("m2", ["t"], {"t": (2, 3, 4)})]
     assert judged(tmp_path / "twice", "range", twice) == ["two members have a partition"]
 
@@ -178,13 +178,13 @@ def test_the_leader_may_have_heard_of_a_topic_a_moment_later(tmp_path: Path, ass
 def test_without_the_metadata_log_nobody_is_accused(tmp_path: Path) -> None:
     members = [member("m1", ["t"], {"t": (0, 1)}), member("m2", ["t"], {"t": (2, 3, 4)})]
     (said,) = judged(tmp_path, "range", members, told=False)
-    assert said.startswith("? group d: its assignment does not fit the partitions of which directories are here")
+    assert said.startswith("? group 'd': its assignment does not fit the partitions of which directories are here")
 
 
 def test_racks_that_were_not_compared_leave_a_range_open(tmp_path: Path) -> None:
     members = [member("m1", ["t"], {"t": (3, 4)}, rack="a"), member("m2", ["t"], {"t": (0, 1, 2)}, rack="b")]
     (said,) = judged(tmp_path, "range", members)
-    assert said.startswith("? group d: members name their racks")
+    assert said.startswith("? group 'd': members name their racks")
 
 
 def racked(root: Path, members: Sequence[bytes], racks: dict[int, str], homes: Sequence[Sequence[int]]) -> list[str]:
@@ -221,12 +221,12 @@ def test_ranges_by_racks(tmp_path: Path, first: Sequence[int], second: Sequence[
 def test_ranges_by_racks_where_a_broker_names_none(tmp_path: Path) -> None:
     members = [member("m1", ["t"], {"t": (0, 3)}, rack="a"), member("m2", ["t"], {"t": (1, 2)}, rack="b")]
     (said,) = racked(tmp_path, members, {1: "a"}, IN_TURN)
-    assert said.startswith("? group d: members name their racks")
+    assert said.startswith("? group 'd': members name their racks")
 
 
 def test_an_assignor_that_is_not_kafkas_is_not_judged(tmp_path: Path) -> None:
     members = [member("m1", ["t"], {"t": (0,)})]
-    assert judged(tmp_path, "stream", members) == ["? group d: nothing is known of what the assignor stream gives"]
+    assert judged(tmp_path, "stream", members) == ["? group 'd': nothing is known of what the assignor stream gives"]
 
 
 def newer(assigned: Has, targets: Has, epoch: int = 7) -> list[tuple[bytes, bytes]]:
