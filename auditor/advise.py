@@ -53,10 +53,12 @@ def _code(report: AuditReport) -> ExitCode:
     if report.interrupted:
         return ExitCode.INTERRUPTED
     going = {gate.going for placed in report.advice for gate in _gates(placed)}
-    lost = any(loss.matters and not loss.restored for history in report.histories for loss in history.losses)
+    billed = [loss for history in report.histories for loss in history.losses]
+    lost = any(loss.for_good for loss in billed)
     if lost or unbilled(report) or "no-go" in going:
         return ExitCode.FINDINGS
-    unknown = "unknown" in going or report.untold or perhaps_lost(report) or report.verdict == "unknown"
+    perhaps = any(loss.unread for loss in billed) or perhaps_lost(report)
+    unknown = "unknown" in going or report.untold or perhaps or report.verdict == "unknown"
     return ExitCode.UNKNOWN if unknown else ExitCode.CLEAN
 
 

@@ -209,23 +209,25 @@ class _Telling(Struct, frozen=True):
 def _billed(findings: Sequence[Finding], losses: Losses) -> Losses:
     """By partition what is lost for good; where nothing is, what was missing for a time."""
     known = {place: [loss for loss in losses.get(place, ()) if loss.matters] for place in _partitions(findings)}
-    gone = {place: [loss for loss in own if not loss.restored] for place, own in known.items()}
+    gone = {place: [loss for loss in own if loss.for_good] for place, own in known.items()}
     return gone if any(gone.values()) else known
 
 
 def _gone(findings: Sequence[Finding], losses: Losses) -> list[Loss]:
     """What the partitions lost for good, as far as anybody had been told that it was written."""
     places = sorted(_partitions(findings), key=lambda place: (place[0] or "", place[1] or "", place[2] or 0))
-    return [loss for place in places for loss in losses.get(place, ()) if loss.matters and not loss.restored]
+    return [loss for place in places for loss in losses.get(place, ()) if loss.for_good]
 
 
 def _missed(findings: Sequence[Finding], losses: Losses) -> str:
-    """How much was missing until a later leader held it again; empty where nothing was."""
+    """How much was missing until a later leader held it again, or perhaps did; empty where nothing was."""
     places = _partitions(findings)
     again = {place: [loss.offsets for loss in losses.get(place, ()) if loss.matters] for place in places}
     hurt, offsets = {place for place in places if again[place]}, sum(map(sum, again.values()))
     noun = "offset was" if offsets == 1 else "offsets were"
-    return f"{offsets} {noun} missing for a time in {_where(hurt)}" if hurt else ""
+    open_ones = any(loss.unread for place in places for loss in losses.get(place, ()) if loss.matters)
+    missing = "left out, perhaps for good," if open_ones else "missing for a time"
+    return f"{offsets} {noun} {missing} in {_where(hurt)}" if hurt else ""
 
 
 def _lost(findings: Sequence[Finding], losses: Losses) -> str:
@@ -233,7 +235,7 @@ def _lost(findings: Sequence[Finding], losses: Losses) -> str:
     bill, places = _bill(_gone(findings, losses)), _partitions(findings)
     if bill is None:
         return ""
-    hurt = {place for place in places if any(loss.matters and not loss.restored for loss in losses.get(place, ()))}
+    hurt = {place for place in places if any(loss.for_good for loss in losses.get(place, ()))}
     return capital(f"{amount_lost(bill)} lost in {_where(hurt)}{_of_them(bill)}")
 
 

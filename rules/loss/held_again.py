@@ -40,7 +40,15 @@ def unread(evidence: PartitionEvidence, part: LeftOut) -> tuple[int, ...]:
         return ()
     first = WrittenRecord(epoch=part.epoch, offset=part.start, leader=part.leader)
     held = holder(evidence, first, (part.next_epoch, part.next_leader), None)
-    return tuple(sorted({*(() if held is None else (held.broker,)), *(_untold_since(evidence, part) or ())}))
+    known = {held.broker} if held is not None else set()
+    return tuple(sorted({*known, *(_untold_since(evidence, part) or ()), *_perhaps_leading(evidence, part)}))
+
+
+def _perhaps_leading(evidence: PartitionEvidence, part: LeftOut) -> Iterator[int]:
+    """Where it is open who led last, those of whom it may have been and whose logs hold some of the records."""
+    since = evidence.perhaps_led_since
+    told = (r for r in evidence.current if since and r.broker == evidence.chronicle.last_leader[1])
+    yield from (r.broker for r in (*told, *since) if part.extent & _held(_runs(r, part)))
 
 
 # --- an epoch that its leader opened once more ----------------------------------------------------------------------

@@ -99,6 +99,11 @@ class Loss(Struct, frozen=True, kw_only=True):
         return max(self.committed_end, self.acknowledged_end) > self.start_offset
 
     @property
+    def for_good(self) -> bool:
+        """Whether the log that leads now surely lacks what somebody had been told is written."""
+        return self.matters and not (self.restored or self.unread)
+
+    @property
     def epochs(self) -> str:
         """The epoch of the records, or those of which it is one."""
         first = f"epoch {self.epoch}"

@@ -112,7 +112,8 @@ def _partition(placed: PlacedAdvice) -> Iterator[str]:
         state = "judged" if copy.misfiled else "read"
         yield from _said(f"not {state}, {whose}, {copy.because}: {', '.join(copy.paths[:PATHS])}", 2)
     for loss in sorted(placed.losses, key=lambda loss: loss.restored):
-        head = "NOT LOST, only missing for a time" if loss.restored else "LOST"
+        gone = "PERHAPS LOST" if loss.unread else "LOST"
+        head = "NOT LOST, only missing for a time" if loss.restored else gone
         yield from _said(f"{head}: {sentence(loss, place)}", 2)
     yield from (line for each in advice.unbilled for line in _said(f"LOST: {in_words(each, place)}", 2))
     for each in advice.nowhere:

@@ -150,7 +150,7 @@ def _bill(loss: Loss, story: ReportedPartition, scale: Scale, number: int) -> It
     top, link = HEAD + BILL * number, story.part("bill", number)
     left, right = scale.at(loss.start_offset), scale.at(loss.end_offset)
     look = "left-out" if loss.restored else "lost"
-    name = "was missing" if loss.restored else "LOST"
+    name = "was missing" if loss.restored else "perhaps lost" if loss.unread else "LOST"
     amount = f"{'' if loss.end_known else '≥ '}{counted(loss.offsets, 'offset')}"
     says = sentence(loss)
     yield Label(x=LEFT - 12, y=top + 16, text=name, look=f"name {look}-name", anchor="end", says=says)

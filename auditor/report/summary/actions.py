@@ -114,7 +114,7 @@ def _of_loss(history: PlacedHistory, loss: Loss, report: AuditReport) -> Iterato
         yield Action(kind="copy", words=words, first="", aims=aims, names=(where,))
     mixed = len({portion.surely_told for portion in loss.portions}) > 1
     aim = _aim(history, loss.start_offset, loss.end_offset, epoch=loss.epoch if loss.latest_epoch is None else None)
-    yield from _consumers(history, loss)
+    yield from () if loss.unread else _consumers(history, loss)
     yield Action(
         kind="act",
         words=f"{_written_again(loss)}{perhaps_held(loss)}",

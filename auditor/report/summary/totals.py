@@ -51,6 +51,8 @@ class LossTotals(Struct, frozen=True, kw_only=True):
     holders: tuple[SurvivorHolder, ...]
     restored: tuple[LostRange, ...]
     """Left out for a time, and held again by the log that leads now."""
+    perhaps: tuple[LostRange, ...]
+    """Left out, and perhaps held by the log that leads now: nothing tells whose that is, or what it holds."""
 
     @property
     def partitions(self) -> int:
@@ -120,7 +122,7 @@ def totals(histories: Iterable[PlacedHistory]) -> LossTotals | None:
     ]
     if not known:
         return None
-    lost = [each for each in known if not each.loss.restored]
+    lost = [each for each in known if each.loss.for_good]
     portions = [portion for each in lost for portion in each.loss.portions]
     by_worth = {
         worth: sum(p.end_offset - p.start_offset for p in portions if p.worth == worth)
@@ -143,6 +145,7 @@ def totals(histories: Iterable[PlacedHistory]) -> LossTotals | None:
         unsearched=unsearched,
         holders=tuple(_holders(lost)),
         restored=tuple(each for each in known if each.loss.restored),
+        perhaps=tuple(each for each in known if not (each.loss.for_good or each.loss.restored)),
     )
 
 

@@ -99,6 +99,9 @@ def _lost_words(conclusion: Summary) -> Iterator[str]:
 def _lost(lost: LossTotals) -> Iterator[str]:
     if lost.for_good:
         yield f"{capital(lost.amount)}, {lost.worth}{_placed(lost.ranges)}. {lost.copies}"
+    if lost.perhaps:
+        more = f"{PERHAPS} more" if lost.for_good else PERHAPS
+        yield f"{more}{_placed(lost.perhaps)}. Whether the log that leads now has them is not known."
     if lost.restored:
         seen = all(each.loss.restored_seen for each in lost.restored)
         again = "The leader's log has them again" if seen else "Logs tell that a later leader still had them"
