@@ -127,7 +127,7 @@ def _may_lead(gate: Gate, election: Gate, free: Sequence[int], evidence: Partiti
     if not electable and leader is not None:
         held = "if it leads now" if leader == broker else f"while broker {leader} leads"
         return replace(gate, because=f"{gate.because} This holds {held}.")
-    return perhaps_leads_by_its_start(gate, election, free)
+    return perhaps_leads_by_its_start(gate, free)
 
 
 def _alone(gate: Gate) -> Gate:

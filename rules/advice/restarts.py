@@ -103,8 +103,8 @@ def starts_wrong(gate: Gate, wrong: str, first: str, sound: Sequence[int]) -> Ga
     return replace(gate, going="no-go", because=because, first=first, after_lead_of=tuple(sound))
 
 
-def perhaps_leads_by_its_start(gate: Gate, election: Gate, free: Sequence[int]) -> Gate:
+def perhaps_leads_by_its_start(gate: Gate, free: Sequence[int]) -> Gate:
     """The start of a broker that is no free choice for leader, where nothing tells who leads at that time."""
-    because = f"cannot be judged. If nobody else leads then, it may lead. Its election {election.because}"
-    first = f"make sure that {any_of('broker', free)} leads" if free else election.first
-    return replace(gate, going="unknown", because=because, first=first)
+    leads = "If nobody else leads then, that broker may lead. What that costs is told of its election."
+    first = f"make sure that {any_of('broker', free)} leads" if free else ""
+    return replace(gate, going="unknown", because=f"cannot be judged. {leads}", first=first)

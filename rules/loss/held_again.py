@@ -47,8 +47,8 @@ def unread(evidence: PartitionEvidence, part: LeftOut) -> tuple[int, ...]:
 def _perhaps_leading(evidence: PartitionEvidence, part: LeftOut) -> Iterator[int]:
     """Where it is open who led last, those of whom it may have been and whose logs hold some of the records."""
     since = evidence.perhaps_led_since
-    told = (r for r in evidence.current if since and r.broker == evidence.chronicle.last_leader[1])
-    yield from (r.broker for r in (*told, *since) if part.extent & _held(_runs(r, part)))
+    last = (r for r in evidence.current if since and r.broker == evidence.chronicle.last_leader[1])
+    yield from (r.broker for r in (*last, *since) if part.extent & _held(_runs(r, part)))
 
 
 # --- an epoch that its leader opened once more ----------------------------------------------------------------------

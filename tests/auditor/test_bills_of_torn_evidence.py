@@ -84,7 +84,7 @@ def test_what_was_cut_of_an_unknown_epoch_is_named_as_in_no_bill(kept: int, tmp_
     assert "state-change.log of broker 2" in asked["missing"]
 
 
-def test_a_cut_of_an_unknown_epoch_is_told_without_a_bill_where_the_records_may_have_been_sent_again(tmp_path: Path) -> None:
+def test_a_cut_of_records_that_were_perhaps_sent_again_is_told_without_a_bill(tmp_path: Path) -> None:
     """Broker 1, which wrote there before, and broker 2's later roles are not here: what was cut may stand again."""
     bench = Bench("fast_failover_kip279", tmp_path, {})
     gone = Ablation("no broker 1", frozenset(source for source in bench.files if source.startswith("broker-1/")))
