@@ -52,18 +52,12 @@ def coverage_of(
     assigned = ((v, sorted({*v.assigned_only} - {*v.claimed_only})) for v in verdicts if v.replicas or disks)
     elsewhere = list(_missing(inventory, assigned))
     refused, read = sum(r.bytes_refused for r in replicas), sum(r.bytes_read for r in replicas)
-    of_texts = sum(replica.bytes_seen for replica in _by_texts(replicas, units))
-    absent = sum(replica.bytes_missing for replica in replicas) + sum(_unread_beside(inventory, units, refusals))
-    seen = sum(_planned(units)) + sum(_left_out(inventory, units, selection)) + of_texts + absent
+    seen = sum(_expected(inventory, units, replicas, refusals, selection))
     times = list(_times(replicas))
     owning = {r.broker for v in verdicts if v.topic != METADATA_TOPIC for r in v.replicas}
     told_in = {source for v in verdicts for source in v.roles_told_in}
     logs_read = logs_of(units, owning, told_in, inventory.witnesses)
-    owners = {(d.cluster_id, d.broker) for d in inventory.log_dirs if d.broker is not None}
-    without_disks = not inventory.log_dirs
-    telling = ("dump-text", *(LOG_KINDS if without_disks else ()))
-    owners |= {(unit.cluster_id, unit.broker) for unit in units if unit.kind in telling and unit.broker >= 0}
-    owners |= {(None, witness.broker) for witness in inventory.witnesses if without_disks}
+    owners, without_disks = _owners(inventory, units), not inventory.log_dirs
     return Coverage(
         clusters=len({d.cluster_id for d in inventory.log_dirs} | {cluster for cluster, _ in owners}),
         brokers=len(owners),
@@ -104,6 +98,29 @@ def coverage_of(
             partial=partial,
         ),
     )
+
+
+def _expected(
+    inventory: Inventory,
+    units: Sequence[ReadUnit],
+    replicas: Sequence[ReplicaVerdict],
+    refusals: Sequence[RefusalLine],
+    selection: Selection,
+) -> Iterator[int]:
+    """The bytes that are to be read, in parts: those that are not here, or that nobody asked for, count as well."""
+    yield from _planned(units)
+    yield from _left_out(inventory, units, selection)
+    yield from (replica.bytes_seen for replica in _by_texts(replicas, units))
+    yield from (replica.bytes_missing for replica in replicas)
+    yield from _unread_beside(inventory, units, refusals)
+
+
+def _owners(inventory: Inventory, units: Sequence[ReadUnit]) -> set[tuple[str | None, int]]:
+    """Clusters and brokers of which something is here: a disk or a text of one; without any disk their logs."""
+    owners = {(d.cluster_id, d.broker) for d in inventory.log_dirs if d.broker is not None}
+    telling = ("dump-text", *(() if inventory.log_dirs else LOG_KINDS))
+    owners |= {(unit.cluster_id, unit.broker) for unit in units if unit.kind in telling and unit.broker >= 0}
+    return owners | {(None, witness.broker) for witness in inventory.witnesses if not inventory.log_dirs}
 
 
 def _without_disk(inventory: Inventory, units: Sequence[ReadUnit]) -> Iterator[AbsentLogs]:

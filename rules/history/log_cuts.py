@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final, TypeGuard
 
@@ -64,43 +64,58 @@ def cuts(moments: Sequence[Moment], not_made: AbstractSet[int] = frozenset()) ->
     """
     if not any(moment.kind == "truncated" for moment in moments):
         return
-    end: dict[str, int | None] = {}
-    known: dict[str, Watermarked] = {}
-    role: dict[str, Role] = {}
-    earlier: dict[str, int] = {}
-    started: set[str] = set()
-    """Clocks of brokers that were started again, and tell no role since: in which one they cut is not known."""
+    logs: dict[str, _OneLog] = {}
     for moment in moments:
         # Releases up to 2.4 write no line when a broker follows; the controller's order tells it.
         order = gives_role(moment) and moment.kind == "leadership" and moment.clock == f"broker {moment.witness}"
-        if not order and (moment.broker is None or moment.clock != f"broker {moment.broker}"):
-            continue
-        if gives_role(moment) and (order or moment.kind != "leadership"):
-            # The same role told again, after a restart or with another ISR, leaves the former epoch what it was.
-            repeated = moment.term == moment.epoch and moment.clock in role
-            former = role[moment.clock].term if repeated else moment.term
-            # Before the first role that is told it was in some epoch below: which one is sure where there is but one.
-            former = None if moment.clock not in role and (former or 0) > 0 else former
-            as_told = end.get(moment.clock) == log_end(moment)
-            if as_told and not repeated and moment.clock in role and _as_long(role[moment.clock], moment):
-                former = role[moment.clock].term
-            role[moment.clock] = moment if former == moment.term else replace(moment, term=former)
-            started.discard(moment.clock)
+        if order or (moment.broker is not None and moment.clock == f"broker {moment.broker}"):
+            log = logs.setdefault(moment.clock, _OneLog(not_made))
+            yield from log.after(moment, takes_role=gives_role(moment) and (order or moment.kind != "leadership"))
+
+
+class _OneLog:
+    """What a broker has told of its log up to a line of it."""
+
+    __slots__ = ("_earlier", "_end", "_known", "_not_made", "_role", "_started")
+
+    def __init__(self, not_made: AbstractSet[int]) -> None:
+        self._not_made = not_made
+        self._end: int | None = None
+        self._earlier: int | None = None
+        self._known: Watermarked | None = None
+        self._role: Role | None = None
+        self._started = False
+        """Whether the broker was started again, and tells no role since: in which one it cut is not known."""
+
+    def after(self, moment: Moment, *, takes_role: bool) -> Iterator[Cut]:
+        """Take in one more line; the cut that it tells."""
+        if takes_role and gives_role(moment):
+            self._role, self._started = self._taken(moment), False
         ended_at = log_end(moment)
-        end[moment.clock] = ended_at if ended_at is not None else end.get(moment.clock)
-        if ended_at is not None and moment.broker in not_made:
-            earlier.setdefault(moment.clock, ended_at)
+        self._end = self._end if ended_at is None else ended_at
+        if moment.broker in self._not_made and self._earlier is None:
+            self._earlier = ended_at
         if moment.kind == "log-loaded":
-            known.pop(moment.clock, None)
-            started.add(moment.clock)
-        if _tells_watermark(moment) and not _lower(known, moment):
-            known[moment.clock] = moment
+            self._known, self._started = None, True
+        if _tells_watermark(moment) and not _lower(self._known, moment):
+            self._known = moment
         if moment.kind == "truncated" and moment.offset is not None:
-            taken = None if moment.clock in started else role.get(moment.clock)
-            before = earlier.get(moment.clock, 0)
-            yield _cut(moment, (end.get(moment.clock), before), known.get(moment.clock), taken)
-            end[moment.clock], earlier[moment.clock] = moment.offset, min(before, moment.offset)
-            known.pop(moment.clock, None)
+            earlier = self._earlier or 0
+            yield _cut(moment, (self._end, earlier), self._known, None if self._started else self._role)
+            self._end, self._earlier, self._known = moment.offset, min(earlier, moment.offset), None
+
+    def _taken(self, moment: Role) -> Role:
+        """The role with the epoch in which the log grew last before it; null where that is not told."""
+        before = self._role
+        # The same role told again, after a restart or with another ISR, leaves the former epoch what it was.
+        repeated = moment.term == moment.epoch and before is not None
+        former = before.term if repeated and before is not None else moment.term
+        # Before the first role that is told it was in some epoch below: which one is sure where there is but one.
+        former = None if before is None and (former or 0) > 0 else former
+        as_told = self._end == log_end(moment)
+        if as_told and not repeated and before is not None and _as_long(before, moment):
+            former = before.term
+        return moment if former == moment.term else replace(moment, term=former)
 
 
 WHEN_MADE: Final = "a record of when the topic was deleted and created again"
@@ -132,9 +147,8 @@ def _tells_watermark(moment: Moment) -> TypeGuard[Watermarked]:
     return False
 
 
-def _lower(known: Mapping[str, Watermarked], moment: Watermarked) -> bool:
+def _lower(before: Watermarked | None, moment: Watermarked) -> bool:
     """Releases up to 2.3 print one line an assigned replica, remote ones with 0: only the highest is the log's own."""
-    before = known.get(moment.clock)
     if before is None or moment.kind != "high-watermark-loaded":
         return False
     return (before.high_watermark or 0) > (moment.high_watermark or 0)
