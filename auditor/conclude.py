@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from msgspec import structs
 
@@ -114,7 +113,8 @@ def _without_bill_named(verdict: PartitionVerdict, findings: Sequence[Finding]) 
         return verdict
     ids = {finding.fingerprint: finding.id for finding in findings}
     named = tuple(structs.replace(each, finding=ids[each.finding]) for each in verdict.unbilled if each.finding in ids)
-    return structs.replace(verdict, unbilled=named, advice=tuple(replace(a, unbilled=named) for a in verdict.advice))
+    advice = tuple(structs.replace(each, unbilled=named) for each in verdict.advice)
+    return structs.replace(verdict, unbilled=named, advice=advice)
 
 
 def _verdict(

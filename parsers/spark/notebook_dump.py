@@ -8,6 +8,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Final
 
+from msgspec import structs
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSourceReader
 from pyspark.sql.functions import broadcast, coalesce, col, count, first
@@ -56,7 +57,7 @@ class DumpTables:
         Spark tells a Python source which filters a query has, but not which columns it uses: name them here, and the
         others are not computed. Without `crc_valid` no checksum is.
         """
-        request = replace(self.request, table=name, columns=tuple(columns))
+        request = structs.replace(self.request, table=name, columns=tuple(columns))
         if name in OF_SESSIONS and (parts := cut_traces(request)):
             return traced(self.spark, request, parts)
         return self.spark.read.format(FORMAT).options(**to_options(request)).load()
@@ -67,7 +68,7 @@ class DumpTables:
         `patterns` are layouts of log4j, for all brokers or for one (`"2=%d %p %m%n"`). `timezones` are the zones of the
         brokers' clocks (`"Europe/Berlin"`, `"2=+02:00"`): with any, `events` and `settings` have a column `time`.
         """
-        request = replace(self.request, log_patterns=tuple(patterns), log_timezones=tuple(timezones))
+        request = structs.replace(self.request, log_patterns=tuple(patterns), log_timezones=tuple(timezones))
         return replace(self, request=request)
 
     def register(self, prefix: str = "") -> tuple[str, ...]:
@@ -80,7 +81,7 @@ class DumpTables:
     @property
     def topic_ids(self) -> DataFrame:
         """The topic of every id that bears one name, by whoever tells both: all logs are read for it."""
-        whole = replace(self, request=replace(self.request, topics=()))
+        whole = replace(self, request=structs.replace(self.request, topics=()))
         return topics_of_ids(whole.table(name) for name in TELLING)
 
     def named(self, table: DataFrame) -> DataFrame:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rules.advice.damage import NOT_WHOLE
 from rules.advice.lacking import Held, copies_first, costs
@@ -27,8 +29,7 @@ LOSES_NO_MORE: Final = "loses nothing more."
 ASKED_FIRST: Final = "lets every follower ask its leader before it truncates."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlreadyLost:
+class AlreadyLost(Struct, frozen=True, kw_only=True):
     """What is lost already, whatever is done now."""
 
     losses: Sequence[Loss]

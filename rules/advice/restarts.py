@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rules.advice.lacking import costs, named, perhaps_words
 from rules.advice.short_start import short_start
@@ -19,8 +21,7 @@ from rules.words import any_of
 CUTS_NOTHING: Final = "cuts nothing from its log, as the disks are."
 
 
-@dataclass(frozen=True, slots=True)
-class Restarts:
+class Restarts(Struct, frozen=True):
     """What is known of the brokers of a partition before one of them is restarted."""
 
     evidence: PartitionEvidence

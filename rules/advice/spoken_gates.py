@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from rules.advice.gates import ASKED_FIRST, LOSES_NO_MORE, LOSES_NOTHING, ROLLING, in_no_copy
 from rules.advice.restarts import CUTS_NOTHING

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from rules.loss.survivors import Survivor
 from rules.loss.unbilled import Unbilled
@@ -13,8 +14,7 @@ from rules.replicas.unread_copies import UnreadCopy
 Going = Literal["go", "no-go", "unknown"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stretch:
+class Stretch(Struct, frozen=True, kw_only=True):
     """Records of one epoch on one replica, and what somebody was told of them."""
 
     epoch: int
@@ -60,8 +60,7 @@ def worth_of(stretches: Sequence[Stretch]) -> str:
     return "records that may have been acknowledged"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwedCut:
+class OwedCut(Struct, frozen=True, kw_only=True):
     """What a replica does to its log when it follows another one, by the protocol that it runs."""
 
     follower: int
@@ -79,8 +78,7 @@ class OwedCut:
     because: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Candidate(Struct, frozen=True, kw_only=True):
     """A replica that could lead."""
 
     broker: int
@@ -114,8 +112,7 @@ class Candidate:
         return bool(self.lacks or self.damage) or any(cut.then != "agrees" for cut in self.cuts)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Nowhere:
+class Nowhere(Struct, frozen=True, kw_only=True):
     """Records that no copy here holds readable: no election loses them, and none brings them back."""
 
     start_offset: int
@@ -126,8 +123,7 @@ class Nowhere:
     """What would tell."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Doomed:
+class Doomed(Struct, frozen=True, kw_only=True):
     """Records that the return of a broker destroys, and where else they stand."""
 
     broker: int
@@ -140,8 +136,7 @@ class Doomed:
     because: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gate:
+class Gate(Struct, frozen=True, kw_only=True):
     """Whether an action may be taken, and what comes first."""
 
     action: str
@@ -152,8 +147,7 @@ class Gate:
     """Brokers of which one has to lead before."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Advice:
+class Advice(Struct, frozen=True, kw_only=True):
     """The advice on one incarnation of a partition."""
 
     topic_id: str | None

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, chain
 from typing import Final
+
+from msgspec import Struct
 
 from rules.history.falling_times import LEAST_MS
 from rules.history.moments import DISTURBED, ROLE_KINDS, Moment, accepted, agreed, gives_role, ordered
@@ -31,8 +32,7 @@ _LOADED: Final = "A broker loads a log when it starts, and then has no earlier e
 _UNLOADED: Final = "A broker loads a log before it takes its first role"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToldApart:
+class ToldApart(Struct, frozen=True, kw_only=True):
     """Two things that one broker says it did, at times that cannot both be true."""
 
     first: int

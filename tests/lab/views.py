@@ -46,7 +46,7 @@ def _billed_twice(report: AuditReport) -> Iterator[str]:
                 yield f"{where}: {sorted(offsets & seen)[:3]} is billed twice"
             seen |= offsets
     together = sum(incident.bill.offsets for incident in report.incidents if incident.bill is not None)
-    alone = sum(loss.offsets for losses in of(report).values() for loss in losses if not loss.restored)
+    alone = sum(loss.offsets for losses in of(report).values() for loss in losses if loss.for_good)
     if together != alone:
         yield f"the incidents' bills count {together} offsets, the partitions' {alone}"
 
