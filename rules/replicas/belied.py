@@ -207,8 +207,8 @@ class _Judged(Struct, frozen=True, dict=True):
 def _openings(chronicle: Chronicle) -> Sequence[_Word]:
     """Where each leader opened its epochs."""
     leaders = sorted({opening.broker for opening in chronicle.opened.values() if opening.broker is not None})
-    told = (word for each in leaders for word in _roles(chronicle.told_by(each), chronicle.first_states))
-    return [word for word in told if word.kind == "opened"]
+    words = (word for each in leaders for word in _roles(chronicle.told_by(each), chronicle.first_states))
+    return [word for word in words if word.kind == "opened"]
 
 
 def _words(replica: Replica, chronicle: Chronicle, openings: Sequence[_Word]) -> Sequence[_Word]:
