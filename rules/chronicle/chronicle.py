@@ -22,7 +22,7 @@ from rules.chronicle.leaders import (
 from rules.chronicle.reigns import Reign, reigns
 from rules.chronicle.stories import NO_STORY, Story, stories
 from rules.history.log_cuts import Cut, cuts
-from rules.history.moments import ROLE_KINDS, Committed, Moment, committed, epoch_starts, gives_role
+from rules.history.moments import ROLE_KINDS, Committed, Moment, committed, epoch_starts, first_states, gives_role
 from rules.history.statements import Fetched, PartitionState, Role, RoleTaken
 from rules.history.terms import telling_every_role
 from rules.history.turns import (
@@ -70,6 +70,11 @@ class Chronicle(Struct, frozen=True, dict=True):
     def opened(self) -> Mapping[int, RoleTaken]:
         """Who opened each epoch, and from which offset, by the leader's own word."""
         return epoch_starts(self.moments)
+
+    @cached_property
+    def first_states(self) -> Mapping[int, int]:
+        """By leader epoch the first of its partition epochs that anybody names."""
+        return first_states(self.moments)
 
     @cached_property
     def stories(self) -> Mapping[str, Story]:

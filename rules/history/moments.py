@@ -5,7 +5,7 @@ Clocks of different witnesses are never compared as they stand; the logical cloc
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeGuard
 
 from msgspec import Struct
@@ -178,10 +178,30 @@ def _tells_of_committed(moment: Moment) -> TypeGuard[Fetched | RoleTaken | LogEv
     return isinstance(moment, Fetched | RoleTaken) or moment.kind in ("high-watermark-loaded", "isr-shrinking")
 
 
-def epoch_starts(moments: Iterable[Moment]) -> dict[int, RoleTaken]:
+def first_states(moments: Iterable[Moment]) -> dict[int, int]:
+    """By leader epoch the first partition epoch of it that anybody names with a role."""
+    first: dict[int, int] = {}
+    for moment in moments:
+        if isinstance(moment, RoleTaken) or moment.kind == "leadership":
+            state = moment.partition_epoch
+            if moment.epoch is not None and state is not None:
+                first[moment.epoch] = min(state, first.get(moment.epoch, state))
+    return first
+
+
+def taken_again(role: RoleTaken, first: Mapping[int, int]) -> bool:
+    """Whether its broker had just started when the epoch, by its first states, had begun before: it opened nothing."""
+    state, begun = role.partition_epoch, first.get(-1 if role.epoch is None else role.epoch)
+    return role.fresh and state is not None and begun is not None and begun < state
+
+
+def epoch_starts(moments: Sequence[Moment]) -> dict[int, RoleTaken]:
     """Who opened each leader epoch, and from which offset, by the leader's own word."""
     starts: dict[int, RoleTaken] = {}
+    first = first_states(moments)
     for moment in moments:
-        if moment.kind == "leader-starts" and moment.epoch is not None and moment.offset is not None:
+        if moment.kind != "leader-starts" or moment.epoch is None or moment.offset is None:
+            continue
+        if not taken_again(moment, first):
             starts.setdefault(moment.epoch, moment)
     return starts

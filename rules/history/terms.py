@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from rules.history.moments import ROLE_KINDS, STARTING, Moment, gives_role, leads, ordered
 from rules.history.repetitions import first_of, last_of
 from rules.history.statements import Answered, RoleTaken
-from rules.history.unnamed_epochs import first_roles, possible_epochs
+from rules.history.unnamed_epochs import FirstRole, first_roles, newest_named, possible_epochs
 from rules.history.untold_roles import EarlierRoles, UntoldRoles, is_served
 
 
@@ -31,15 +31,14 @@ def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
     """
     in_order = tuple(_with_first_roles(ordered(_split_at_roles(moments))))
     first = first_roles(in_order)
-    first_role = {clock: epoch for clock, (_, epoch) in first.items()}
-    terms = {clock: epoch - 1 for clock, epoch in first_role.items()}
+    terms = {clock: role.epoch - 1 for clock, role in first.items()}
     placed: list[Moment] = []
     roles: dict[str, Moment] = {}
-    known = possible_epochs(in_order, first)
+    known, named_before = possible_epochs(in_order, first), newest_named(in_order)
     before = _before_orders(in_order, terms)
     for place, moment in enumerate(in_order):
         former = before.get(place, terms.get(moment.clock))
-        latest = first_role.get(moment.clock) if moment.kind in _OWN_WORD and moment.clock not in roles else None
+        latest = None if moment.clock in roles else _before_any(moment, first.get(moment.clock))
         if gives_role(moment) and moment.epoch is not None:
             terms[moment.clock] = max(moment.epoch, terms.get(moment.clock, -1))
             roles[moment.clock] = moment
@@ -51,9 +50,23 @@ def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
         if place in known:
             term, last = known[place]
             latest = last if last > term else None
+        if place in named_before and term is not None:
+            least, newest = named_before[place]
+            term = max(term, least)
+            newest = newest if latest is None else max(latest, newest)
+            latest = newest if newest > term else None
         same = (moment.term, moment.latest_term) == (term, latest)
         placed.append(moment if same else replace(moment, term=term, latest_term=latest))
     return _with_latest_terms(placed)
+
+
+def _before_any(moment: Moment, first: FirstRole | None) -> int | None:
+    """The newest epoch that a statement before any role of its writer can be of, if it is not older than that role."""
+    if first is None:
+        return None
+    if moment.kind in _OWN_WORD:
+        return first.epoch
+    return first.epoch if _as_leader(moment) and first.newest_before == first.epoch else None
 
 
 def _with_first_roles(in_order: Sequence[Moment]) -> Iterator[Moment]:

@@ -13,14 +13,22 @@ from math import inf
 from typing import Final, NamedTuple, TypeGuard
 
 from rules.history.moments import Moment, gives_role, is_metadata, leads
-from rules.history.statements import Answered, PartitionState
+from rules.history.statements import Answered, PartitionState, RoleTaken
 
 Epochs = tuple[int, int]
 """The first and the last that an answer can be of."""
-PlacedEpoch = tuple[int, int]
 NO_EPOCH: Final = -1
 ROUNDED_MS: Final = 2
 """A time reckoned back from a line, in whole milliseconds, is up to so much too early."""
+
+
+class FirstRole(NamedTuple):
+    """The first role that a broker tells."""
+
+    place: int
+    epoch: int
+    newest_before: int
+    """The newest epoch that it may have led before: that very one, where it may only have been started again."""
 
 
 class _Roles(NamedTuple):
@@ -30,8 +38,8 @@ class _Roles(NamedTuple):
     surely: list[int]
     leads: list[int | None]
     """The epoch that it leads in each of them."""
-    first: int
-    """The epoch of the first of them."""
+    newest_before: int
+    """The newest epoch that it may have led before the first of them."""
 
     def led_within(self, since: int, until: int) -> list[int]:
         """The epochs that it led at any time from one to another; none where it had told no role before."""
@@ -50,14 +58,14 @@ class _Roles(NamedTuple):
         return moment.time >= self.surely[0] or begun is None or handled < begun
 
 
-def possible_epochs(in_order: Sequence[Moment], first: Mapping[str, PlacedEpoch]) -> Mapping[int, Epochs]:
+def possible_epochs(in_order: Sequence[Moment], first: Mapping[str, FirstRole]) -> Mapping[int, Epochs]:
     """By the place of each answer that names no epoch those that it can be of, where times or the record bound them."""
-    return {**_handled_in(in_order), **_answered_in(in_order, first)}
+    return {**_handled_in(in_order, first), **_answered_in(in_order, first)}
 
 
-def _handled_in(in_order: Sequence[Moment]) -> Mapping[int, Epochs]:
+def _handled_in(in_order: Sequence[Moment], first: Mapping[str, FirstRole]) -> Mapping[int, Epochs]:
     """By the place of each answer that names no epoch, the first and last that it can be of, as far as times tell."""
-    roles, begun = _roles(in_order), _begun(in_order)
+    roles, begun = _roles(in_order, first), _begun(in_order)
     found: dict[int, Epochs] = {}
     for place, moment in enumerate(in_order):
         if not _is_unnamed(moment) or moment.clock not in roles or moment.taken_in is None:
@@ -67,7 +75,7 @@ def _handled_in(in_order: Sequence[Moment]) -> Mapping[int, Epochs]:
         if led:
             found[place] = led[0], led[-1]
         elif roles[moment.clock].older_than_any(moment, begun.get(moment.span.source)):
-            found[place] = NO_EPOCH, roles[moment.clock].first - 1
+            found[place] = NO_EPOCH, roles[moment.clock].newest_before
     return found
 
 
@@ -85,7 +93,7 @@ def _is_unnamed(moment: Moment) -> TypeGuard[Answered]:
     return answer and not _names(moment)
 
 
-def _roles(in_order: Iterable[Moment]) -> Mapping[str, _Roles]:
+def _roles(in_order: Iterable[Moment], first: Mapping[str, FirstRole]) -> Mapping[str, _Roles]:
     found: dict[str, _Roles] = {}
     newest: dict[str, int] = {}
     for moment in in_order:
@@ -94,12 +102,33 @@ def _roles(in_order: Iterable[Moment]) -> Mapping[str, _Roles]:
         if moment.epoch <= newest.get(moment.clock, -1):
             continue
         newest[moment.clock] = moment.epoch
-        roles = found.setdefault(moment.clock, _Roles([], [], [], moment.epoch))
+        roles = found.setdefault(moment.clock, _Roles([], [], [], first[moment.clock].newest_before))
         ordered = moment.arrived if isinstance(moment, PartitionState) else None
         began = moment.time if ordered is None else ordered
         roles.perhaps.append(max(began, roles.perhaps[-1]) if roles.perhaps else began)
         roles.surely.append(moment.time)
         roles.leads.append(moment.epoch if leads(moment) else None)
+    return found
+
+
+def newest_named(in_order: Sequence[Moment]) -> Mapping[int, Epochs]:
+    """By the place of each answer that names no epoch, the newest that its broker had been named and had answered.
+
+    It is of none before the first one, and may be of the second: it was taken in before that one was answered.
+    """
+    named: dict[str, list[tuple[int, int]]] = {}
+    found: dict[int, Epochs] = {}
+    for place, moment in enumerate(in_order):
+        if moment.time is None or not _is_answer(moment):
+            continue
+        own = named.setdefault(moment.clock, [])
+        if _names(moment):
+            if not own or (moment.epoch or 0) > own[-1][1]:
+                own.append((moment.time, moment.epoch or 0))
+        elif own and isinstance(moment, Answered):
+            taken_in = -1 if moment.taken_in is None else moment.taken_in
+            before = [epoch for time, epoch in own if time <= taken_in]
+            found[place] = max(before, default=NO_EPOCH), own[-1][1]
     return found
 
 
@@ -119,7 +148,7 @@ def led_by_record(moments: Sequence[Moment]) -> Mapping[int, tuple[int, ...]]:
     return {broker: tuple(sorted(own)) for broker, own in led.items()}
 
 
-def _answered_in(in_order: Sequence[Moment], first: Mapping[str, PlacedEpoch]) -> Mapping[int, Epochs]:
+def _answered_in(in_order: Sequence[Moment], first: Mapping[str, FirstRole]) -> Mapping[int, Epochs]:
     """By the place of each answer without an epoch, before any role that its broker tells: which epochs it can be of.
 
     Only who leads answers, in an epoch that the record gives it. Between two fetches of which the epochs are named an
@@ -128,10 +157,10 @@ def _answered_in(in_order: Sequence[Moment], first: Mapping[str, PlacedEpoch]) -
     led = led_by_record(in_order)
     asked = [
         place for place, m in enumerate(in_order)
-        if led and _is_answer(m) and (m.clock not in first or place < first[m.clock][0])
+        if led and _is_answer(m) and (m.clock not in first or place < first[m.clock].place)
     ]  # fmt: skip
     newest = _newest_before(in_order, asked)
-    oldest: dict[str, float] = {clock: epoch - 1 for clock, (_, epoch) in first.items()}
+    oldest: dict[str, float] = {clock: role.newest_before for clock, role in first.items()}
     found: dict[int, Epochs] = {}
     for place in reversed(asked):
         moment = in_order[place]
@@ -145,12 +174,17 @@ def _answered_in(in_order: Sequence[Moment], first: Mapping[str, PlacedEpoch]) -
     return found
 
 
-def first_roles(in_order: Sequence[Moment]) -> Mapping[str, PlacedEpoch]:
-    """By clock the place of the first role that its broker tells, and its epoch."""
-    found: dict[str, PlacedEpoch] = {}
+def first_roles(in_order: Sequence[Moment]) -> Mapping[str, FirstRole]:
+    """By clock the first role that its broker tells.
+
+    Who opens an epoch may have led in it before, and have been started again, unless the line names an older one.
+    """
+    found: dict[str, FirstRole] = {}
     for place, moment in enumerate(in_order):
-        if gives_role(moment) and moment.epoch is not None:
-            found.setdefault(moment.clock, (place, moment.epoch))
+        if gives_role(moment) and moment.epoch is not None and moment.clock not in found:
+            went_on = isinstance(moment, RoleTaken) and moment.former is not None
+            newest = moment.epoch if leads(moment) and not went_on else moment.epoch - 1
+            found[moment.clock] = FirstRole(place, moment.epoch, newest)
     return found
 
 

@@ -7,12 +7,21 @@ not whether it had taken that role before.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
 from rules.history.clocks import Clocks, clocks_of, translated
-from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING, Moment, epoch_starts, gives_role, leads
+from rules.history.moments import (
+    DISTURBED,
+    ROLE_KINDS,
+    STARTING,
+    Moment,
+    epoch_starts,
+    first_states,
+    gives_role,
+    leads,
+)
 from rules.history.statements import RoleTaken
 from rules.protocol.steps import StepLimit
 
@@ -163,16 +172,11 @@ class EarlierRoles:
         return bool(placed) and moment.time is not None and min(placed) > moment.time
 
 
-def _first_after_a_restart(placed: Iterable[Moment]) -> frozenset[int]:
+def _first_after_a_restart(placed: Sequence[Moment]) -> frozenset[int]:
     """The statements of roles taken first after a restart, or in a later state of their epoch, by identity."""
     started: set[str] = set()
     found: set[int] = set()
-    first: dict[int, int] = {}
-    for moment in placed:
-        if isinstance(moment, RoleTaken) or moment.kind == "leadership":
-            state = moment.partition_epoch
-            if moment.epoch is not None and state is not None:
-                first[moment.epoch] = min(state, first.get(moment.epoch, state))
+    first = first_states(placed)
     for moment in placed:
         if moment.kind in STARTING:
             started.add(moment.clock)

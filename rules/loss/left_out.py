@@ -199,8 +199,10 @@ def _by_cuts(evidence: PartitionEvidence) -> Iterator[LeftOut]:
         term, end = cut.former_epoch, cut.log_end_offset
         if term is None or term < 0 or cut.epoch is None or end is None or _lacks_a_role(evidence, cut, term):
             continue
+        newest = term
         for wrote, start in (*_written_in(evidence, cut, term), (None, cut.offset)):
-            epoch, low = term if wrote is None else wrote, max(start, cut.of_this_life)
+            epoch, low = newest if wrote is None else wrote, max(start, cut.of_this_life)
+            newest = _before(evidence, epoch)
             if low < end:
                 yield LeftOut(
                     epoch=epoch,
@@ -215,6 +217,15 @@ def _by_cuts(evidence: PartitionEvidence) -> Iterator[LeftOut]:
                     latest_epoch=None if wrote is None else _untold_after(evidence, wrote, term),
                 )
                 end = low
+
+
+def _before(evidence: PartitionEvidence, epoch: int) -> int:
+    """The newest epoch of which records may be that end where another one opened; that very one where it is the first.
+
+    Of epochs that were given to nobody there are none.
+    """
+    older = range(epoch - 1, -1, -1)
+    return next((other for other in older if other not in evidence.chronicle.led_by_nobody), epoch)
 
 
 def _lacks_a_role(evidence: PartitionEvidence, cut: Cut, former: int) -> bool:

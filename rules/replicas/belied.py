@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from parsers.provenance import Span
 from rules.chronicle.chronicle import Chronicle
-from rules.history.moments import DISTURBED, Moment, held_up_to, own_log_end, succeeded
+from rules.history.moments import DISTURBED, Moment, held_up_to, own_log_end, succeeded, taken_again
 from rules.history.statements import RoleTaken
 from rules.protocol.epochs import EpochChain, epoch_at
 from rules.protocol.offsets import Offset
@@ -207,13 +207,14 @@ class _Judged(Struct, frozen=True, dict=True):
 def _openings(chronicle: Chronicle) -> Sequence[_Word]:
     """Where each leader opened its epochs."""
     leaders = sorted({opening.broker for opening in chronicle.opened.values() if opening.broker is not None})
-    return [word for broker in leaders for word in _roles(chronicle.told_by(broker)) if word.kind == "opened"]
+    words = (word for each in leaders for word in _roles(chronicle.told_by(each), chronicle.first_states))
+    return [word for word in words if word.kind == "opened"]
 
 
 def _words(replica: Replica, chronicle: Chronicle, openings: Sequence[_Word]) -> Sequence[_Word]:
     """What was told of a log; of one that begins as no other replica's does the openings of all leaders count."""
     moments = chronicle.told_by(replica.broker)
-    words = [*_roles(moments), *_answers(moments)]
+    words = [*_roles(moments, chronicle.first_states), *_answers(moments)]
     own = {word.epoch for word in words if word.kind == "opened"}
     words += [replace(word, kept=False) for word in openings if word.epoch not in own]
     ends = [moment for moment in moments if moment.kind == "producer-state-saved" or own_log_end(moment) is not None]
@@ -232,8 +233,11 @@ def _answers(moments: Sequence[Moment]) -> Iterator[_Word]:
         yield from (_Word("answered", moments[place], offset, term) for offset, place in (min(own), max(own)))
 
 
-def _roles(moments: Sequence[Moment]) -> Iterator[_Word]:
-    """Where its log ended when a broker took its roles, but for those of which it told again or cut something since."""
+def _roles(moments: Sequence[Moment], first: Mapping[int, int]) -> Iterator[_Word]:
+    """Where its log ended when a broker took its roles, but for those of which it told again or cut something since.
+
+    Who took a role again, by the first states of epochs, opened nothing.
+    """
     openings: dict[int, dict[int, _Word]] = {}
     cut: int | None = None
     for moment in reversed(moments):
@@ -241,6 +245,8 @@ def _roles(moments: Sequence[Moment]) -> Iterator[_Word]:
             end = held_up_to(moment) or 0
             cut = end if cut is None else min(cut, end)
         if not isinstance(moment, RoleTaken) or moment.epoch is None or moment.offset is None or moment.doubtful:
+            continue
+        if moment.kind == "leader-starts" and taken_again(moment, first):
             continue
         if moment.kind == "leader-starts":
             kept = cut is None or cut > moment.offset

@@ -168,7 +168,7 @@ def told_in_its_term(proof: Committed, sure: frozenset[tuple[str, int]]) -> bool
 def _openings(moments: Sequence[Moment], first: Mapping[int, RoleTaken]) -> list[RoleTaken]:
     """The first opening of each epoch, and every later one by the same broker."""
     starts = [m for m in moments if m.kind == "leader-starts" and m.epoch is not None and m.offset is not None]
-    openings = [m for m in starts if first[m.epoch or 0].clock == m.clock]
+    openings = [m for m in starts if (own := first.get(m.epoch or 0)) is not None and own.clock == m.clock]
     openings += [m for m in first.values() if m.clock == ON_DISK]
     return sorted(openings, key=lambda m: m.epoch or 0)
 

@@ -293,3 +293,13 @@ def test_what_a_broker_cut_is_of_the_epoch_in_which_its_log_grew_last() -> None:
         "t13 leads 3 epoch 6 at 6 hw 6\nt14 truncates 2 to 6\n"
     )
     assert (3, 6, 6, 9) in stretches(drawn)
+
+
+def test_what_a_leader_cut_below_its_own_opening_is_of_an_older_epoch() -> None:
+    """Broker 2 opened epoch 2 at offset 6: what it cut below that it had copied before."""
+    drawn = (
+        "broker 2 001144|\nt1 follows 2 epoch 0 at 0 hw 0 from 3\nt2 follows 2 epoch 1 at 2 hw 2 from 1\n"
+        "t3 leads 2 epoch 2 at 6 hw 4\nt4 acks 2 at 7 acks=all\nt5 loads 2 at 8\n"
+        "t6 follows 2 epoch 4 at 8 hw 8 from 3\nt7 leads 3 epoch 4 at 4 hw 4\nt8 truncates 2 to 4\n"
+    )
+    assert stretches(drawn) == [(1, 4, 4, 6), (2, 4, 6, 8)]
