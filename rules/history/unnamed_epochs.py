@@ -123,7 +123,7 @@ def newest_named(in_order: Sequence[Moment]) -> Mapping[int, Epochs]:
             continue
         own = named.setdefault(moment.clock, [])
         if _names(moment):
-            if not own or (moment.epoch or 0) > own[-1][1]:
+            if not moment.doubtful and (not own or (moment.epoch or 0) > own[-1][1]):
                 own.append((moment.time, moment.epoch or 0))
         elif own and isinstance(moment, Answered):
             taken_in = -1 if moment.taken_in is None else moment.taken_in
