@@ -123,7 +123,8 @@ def _tail(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes
 
     A snapshot of producers is written where a segment begins or the broker stops. Where the log ends just there, and
     the replica knows of more, a file is missing: no page was lost out of one, though a crash may take a file's name.
-    After an orderly stop it may be missing wherever no peer shows how logs are cut there.
+    After an orderly stop it may be missing wherever no peer shows how logs are cut there; a high watermark alone is no
+    word of it.
     """
     end = replica.log_end_offset
     unended = not replica.end_known or replica.log.unread
@@ -132,7 +133,7 @@ def _tail(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes
     begun, untold = {*_snapshots(replica)}, _without_snapshots(replica)
     if replica.clean_shutdown is not None:
         begun.update(_named_by_peers(replica, evidence), _saved(replica, evidence))
-        untold = untold or not _gone_over(replica, end, evidence)
+        untold = untold or (_written_beside(replica) > end and not _gone_over(replica, end, evidence))
     elif evidence.copied not in CRASHED and _may_have_stopped_there(replica, end, evidence):
         return
     if end in begun or untold:
@@ -201,7 +202,12 @@ def _known(replica: Replica) -> int:
     cut = any(leftover.base_offset >= replica.log_end_offset for leftover in replica.leftovers)
     alone = replica.watermark_alone_is_wrong(stopped=replica.clean_shutdown is not None)
     mark = None if cut or alone else replica.high_watermark
-    claims = (mark, replica.recovery_point, *replica.snapshot_offsets)
+    return max(0 if mark is None else mark.offset, _written_beside(replica))
+
+
+def _written_beside(replica: Replica) -> int:
+    """How far its log went by what its broker wrote of it alone."""
+    claims = (replica.recovery_point, *replica.snapshot_offsets)
     return max((claim.offset for claim in claims if claim is not None), default=0)
 
 
