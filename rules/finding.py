@@ -86,6 +86,7 @@ class Undecided(Struct, frozen=True, kw_only=True):
 
     reason: str
     missing: str
+    """What to add; or what to do, in words that begin with "ask" or "audit"."""
     brokers: tuple[int, ...] = ()
     start_offset: int | None = None
     end_offset: int | None = None
@@ -228,6 +229,8 @@ Bearings = Mapping[str, Bearing]
 NO_BEARING: Final = Bearing()
 
 
+_TO_DO: Final = ("ask ", "audit ")
+"""With these words begins what would decide a question and cannot be added."""
 _RANGE: Final = re.compile(r"(?:(offset|record)s )?\[(\d{1,20}), (\d{1,20})\)")
 
 
@@ -250,8 +253,13 @@ def sentences(words: str) -> str:
 
 
 def question_told(reason: str, missing: str) -> str:
-    """An open question and what would decide it, as sentences, whether or not the reason ends as one."""
-    return f"{reason.removesuffix('.')}. To decide it, add {missing.removesuffix('.')}."
+    """An open question and what would decide it, as sentences, whether or not the reason ends as one.
+
+    What would decide it is a thing to add, or something to do: that is told as a sentence of its own.
+    """
+    what = missing.removesuffix(".")
+    order = capital(what) if what.startswith(_TO_DO) else f"To decide it, add {what}"
+    return f"{reason.removesuffix('.')}. {order}."
 
 
 def with_last_offsets(words: str) -> str:

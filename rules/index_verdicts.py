@@ -12,7 +12,7 @@ from rules.finding import Exhibit, Severity, Undecided, Violation
 
 SHOWN: Final = 5
 REBUILT: Final = (
-    " No file here marks a clean shutdown. Broker {broker} builds these entries again at a start after an unclean one.",
+    " No file here marks a clean shutdown of broker {broker}. After an unclean one, it builds these entries again.",
     " Broker {broker} builds the indexes of the metadata log again whenever it starts.",
 )
 """Of logs that are stopped in order, and of one that never is."""

@@ -185,7 +185,7 @@ def _markers(slots: Slots, held: Ints, rows: Ints, headers: pa.RecordBatch) -> I
     marked = (column(headers, "attributes", missing=0)[rows] & _MARKER) == _MARKER
     own = column(headers, "producer_id", missing=-1)[rows] == slots.values[held]
     for place in np.flatnonzero(~(marked & own)).tolist():
-        found = f"{_entry(slots, int(held[place]))}; the log has no such marker there"
+        found = f"{_entry(slots, int(held[place]))}; the log has no marker of that producer there"
         yield _contradiction(slots, "no marker", int(held[place]), found)
 
 

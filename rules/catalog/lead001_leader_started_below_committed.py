@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Description, Fetch, Produce
 from rules.evidence import PartitionEvidence
+from rules.evidence.lacked_records import lacked_records
 from rules.evidence.perhaps_below import PerhapsBelow, openings_behind_holes, unknown_openings
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, sentences
 from rules.rule import rule
@@ -17,7 +18,7 @@ from rules.words import numbered
     severity=Severity.CRITICAL,
     needs=(BrokerEvent, Fetch, Produce, Description),
     law="LeaderCompleteness",
-    message="{who:^} became leader in epoch {epoch} {instead}. It lacked committed records at {offsets}. {because:.}",
+    message="{who:^} became leader in epoch {epoch} {instead}. It lacked {lacked}. {because:.}",
     implied_by=("LEAD002", "LEO001"),
     bearing=Bearing(change="opening below committed records", records=RecordsMeant(newest="the epoch before")),
 )
@@ -66,7 +67,7 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
                 "who": "its leader" if lost.leader is None else f"broker {lost.leader}",
                 "leader": lost.leader,
                 "epoch": lost.epoch,
-                "because": f"{lost.committed.because}, so these records were most likely committed" if likely else f"they were committed: {lost.committed.because}",
+                **lacked_records(lost.committed, lost.start_offset, lost.committed.end_offset, likely=likely, log_end=lost.opening.offset),
                 "committed_in_epoch": lost.committed.term,
                 "instead": f"with log end offset {lost.opening.offset}",
                 "clock": lost.opening.clock, "time": lost.opening.time,
@@ -117,13 +118,12 @@ def _kept_older(evidence: PartitionEvidence) -> Iterator[Violation]:
                 "who": f"broker {kept.leader}",
                 "leader": kept.leader,
                 "epoch": kept.epoch,
-                "because": f"they were committed: {kept.committed.because}",
+                **lacked_records(kept.committed, kept.start_offset, kept.end_offset),
                 "committed_in_epoch": kept.committed.term,
                 "held_epoch": kept.held_epoch,
                 "instead": f"with epoch {kept.held_epoch}'s records from offset {kept.start_offset} on, not those of"
                 f" epoch {kept.committed.term}{before}",
-                "clock": kept.opening.clock,
-                "time": kept.opening.time,
+                "clock": kept.opening.clock, "time": kept.opening.time,
             },
             exhibits=(
                 Exhibit(span=kept.opening.span, role="the leader opens its epoch"),

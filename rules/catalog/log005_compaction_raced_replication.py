@@ -138,7 +138,7 @@ def _open(end: LostEnd) -> Undecided:
         missing = f"a later copy of {who}'s log"
     else:
         why = f"the cleaner of {passed} went beyond it"
-        missing = f"the replication-offset-checkpoint of {who}" if end.verified else "an audit at level full"
+        missing = f"the replication-offset-checkpoint of {who}" if end.verified else "audit again at level full"
     return Undecided(
         reason=f"{who} may lack the marker of producer {end.producer_id}'s transaction, open from offset"
         f" {end.begun.offset} on: {why}",

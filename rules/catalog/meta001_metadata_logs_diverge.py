@@ -70,8 +70,8 @@ def metadata_logs_diverge(evidence: PartitionEvidence) -> Iterator[Violation | U
     unread = left_unread(evidence.metadata_snapshots)
     if unread is not None:
         yield Undecided(
-            reason=f"the audit compared each node's oldest snapshot and its two newest ones with the log. It left out {unread.words}",
-            missing=f"a second audit, of a copy of this dump without the snapshots of {unread.nodes} that were compared",
+            reason=f"the audit did not compare {unread.words} with the log. Of each node, it takes the oldest snapshot and the two newest ones",
+            missing=f"audit a copy of this dump without the other snapshots of {unread.nodes}, to compare these too (three of a node at a time)",
             brokers=unread.brokers,
             blocking=False,
         )

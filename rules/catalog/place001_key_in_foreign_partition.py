@@ -76,7 +76,7 @@ def key_in_foreign_partition(evidence: TopicEvidence) -> Iterator[Violation | Un
         return
     if evidence.level != "deep":
         reason = "whether every key is in its right partition"
-        yield Undecided(reason=reason, missing="an audit at level deep", blocking=False, asked_at_level="deep")
+        yield Undecided(reason=reason, missing="audit again at level deep", blocking=False, asked_at_level="deep")
     enough = evidence.thresholds.of("PLACE001", AGREEING)
     for written in evidence.written:
         if written.best.agreeing < written.keys:

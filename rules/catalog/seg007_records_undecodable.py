@@ -52,7 +52,7 @@ def records_undecodable(evidence: PartitionEvidence) -> Iterator[Violation | Und
     if evidence.level != "deep":
         yield Undecided(
             reason="whether every record can be decoded",
-            missing="an audit at level deep",
+            missing="audit again at level deep",
             blocking=False,
             asked_at_level="deep",
         )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from parsers.tables import BatchHeader, OffsetCheckpoint
 from rules.evidence import OffsetClaim, PartitionEvidence, Replica, same_topic
 from rules.evidence.absent_segments import perhaps_absent
-from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.finding import Exhibit, Severity, Undecided, Violation, offsets_told
 from rules.rule import rule
+from rules.words import numbered
 
 
 @rule(
@@ -18,7 +19,7 @@ from rules.rule import rule
     needs=(BatchHeader, OffsetCheckpoint),
     law="TypeOk",
     message="Broker {broker} saved recovery point {end_offset}: its log was flushed to disk up to there. But its log end offset is "
-    "{start_offset} now. {meaning:.} {longer:+Broker has} a higher log end offset.",
+    "{start_offset} now. {meaning:.} {elsewhere:.}",
     implied_by=("SEG001", "SEG002", "SEG003"),
 )
 def recovery_point_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -72,6 +73,7 @@ def recovery_point_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
                 "broker": replica.broker,
                 "meaning": _MEANING[doubtful],
                 "longer": tuple(r.broker for r in peers if r.log_end_offset > replica.log_end_offset),
+                "elsewhere": _elsewhere(peers, replica.log_end_offset, point.offset),
                 "stopped_in_order": replica.clean_shutdown is not None,
             },
             exhibits=(Exhibit(span=point.span, role="the recovery point"),),
@@ -82,6 +84,17 @@ _MEANING: Final = (
     "so flushed records are gone from its disk",
     "either flushed records are gone from its disk, or its files were copied while it ran",
 )
+
+
+def _elsewhere(peers: Sequence[Replica], start: int, end: int) -> str:
+    """Who has records at the offsets that it lacks; one whose log goes on there may have holes or damage in it."""
+    whole = [peer.broker for peer in peers if peer.holds(start, end)]
+    part = [peer for peer in peers if peer.log_end_offset > start and peer.broker not in whole]
+    if not whole and not part:
+        return "no other log here has a higher log end offset"
+    has = [f"{numbered('broker', whole, 'has')} records at {offsets_told(start, end)}"] if whole else []
+    ends = [f"broker {peer.broker}'s log end offset is {peer.log_end_offset}" for peer in part]
+    return "; ".join([*has, *ends])
 
 
 def _undecided(replica: Replica, point: OffsetClaim, why: str, missing: str) -> Undecided:

@@ -20,7 +20,7 @@ from rules.rule import rule
     message="Broker {follower} kept its records{written} at {offsets} when it followed broker {leader}, which does not "
     "hold them. It had asked broker {leader} where epoch {asked_epoch} ends. Broker {leader} has no epoch {asked_epoch}. "
     "It answered {answered_offset}, where {named}. The answer named no epoch, so broker {follower} took it for the end of "
-    "epoch {asked_epoch}. With releases that name the epoch, broker {follower} would have truncated its log to {start_offset}.",
+    "epoch {asked_epoch}. {newer:.}",
     implied_by=("BUG001",),
 )
 def truncated_to_wrong_offset(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -117,7 +117,16 @@ def _violation(moment: Inquiry, due: Truncation, follower: Replica, kept: int) -
             "answered_offset": moment.answer_offset,
             "answered_epoch": exchange.answered_epoch,
             "named": "a newer epoch begins" if older < 0 else f"epoch {older} ends in its log",
+            "newer": _newer(due, follower.broker),
             "written": written_in(follower, due.offset, kept),
         },
         exhibits=(Exhibit(span=moment.span, role="the question and its answer"),),
     )
+
+
+def _newer(due: Truncation, follower: int) -> str:
+    """What an answer that names its epoch would have brought; why, where one answer would have been enough."""
+    cut, older = f"broker {follower} would have truncated its log to {due.offset}", due.exchanges[0].answered_epoch
+    if len(due.exchanges) > 1 or older < 0:
+        return f"with releases that name the epoch, {cut}"
+    return f"in newer releases, the answer names epoch {older}; in broker {follower}'s log, epoch {older} ends at {due.offset}, so {cut}"

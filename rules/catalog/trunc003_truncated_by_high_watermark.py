@@ -9,7 +9,7 @@ from rules.evidence import AskedFollower, LogCut, PartitionEvidence, RuleAnswer,
 from rules.evidence.due_cut import CutByHighWatermark, cuts_by_high_watermark
 from rules.evidence.written_in import written_in
 from rules.finding import Exhibit, Severity, Undecided, Violation, offsets_told
-from rules.protocol.truncation import Truncation
+from rules.protocol.truncation import Exchange, Truncation
 from rules.rule import rule
 
 
@@ -85,6 +85,7 @@ def _by_reconstruction(
     apart = differ(evidence.differences, {done.broker, done.leader}, offsets)
     parted = f" Broker {done.leader} holds different records there." * apart
     last = exchanges[-1] if exchanges and answer.exact and not cut else None
+    own = last if last and answer.least == answer.most == offsets[0] < last.answered_offset else None
     return Violation(
         brokers=(done.broker,), start_offset=offsets[0], end_offset=offsets[1],
         confidence="certain" if done.epoch_told else "likely",
@@ -95,8 +96,8 @@ def _by_reconstruction(
             "written": f" of epoch {last.asked_epoch}" if last and last.asked_epoch == last.answered_epoch else "",
             "consequence": _gone(evidence, done.broker, offsets[0]) if cut else parted, "answered": answer.words,
             "asked_epoch": exchanges[0].asked_epoch if exchanges else None,
-            "instead": "the records here carry no leader epochs, so the audit derived them from who led when; "
-            f"{_instead((done.broker, done.leader), answer.words if exchanges else '', offsets, cut=cut)}",
+            "instead": f"{_instead((done.broker, done.leader), answer.words if exchanges else '', offsets, own, cut=cut)}; "
+            "the records here carry no leader epochs, so the audit derived them from who led when",
         },
         exhibits=_shown(Exhibit(span=done.moment.span, role="the cut" if cut else "the log that was not cut"), done.decision),
     )
@@ -112,12 +113,14 @@ def _gone(evidence: PartitionEvidence, broker: int, start: int) -> str:
     return f" Broker {broker} lacks them now." if held and all(r.end_known and r.log_end_offset <= start for r in held) else ""
 
 
-def _instead(brokers: tuple[int, int], answered: str, offsets: tuple[int, int], *, cut: bool) -> str:
-    """What leader epochs would have made of these records, and by which answer, where one would have been asked for."""
+def _instead(brokers: tuple[int, int], answered: str, offsets: tuple[int, int], own: Exchange | None = None, *, cut: bool) -> str:
+    """What leader epochs would have made of these records, by which answer, and why by less where the log's own epoch ends."""
     (follower, leader), done = brokers, "kept" if cut else "removed"
-    asked = f"ask the leader where the follower's last epoch ends in the leader's log; asked so, broker {leader} would have"
-    how = f"{asked} answered that {answered}" if answered else "truncate by leader epoch"
-    return f"newer releases {how}; in that case, broker {follower} would have {done} {offsets_told(*offsets)}"
+    asked = f"about epoch {own.asked_epoch}" if own else "so"
+    asks = f"ask the leader where the follower's last epoch ends in the leader's log; asked {asked}, broker {leader} would have"
+    how = f"{asks} answered that {answered}" if answered else "truncate by leader epoch"
+    ends = f"in broker {follower}'s log, epoch {own.answered_epoch} ends at {offsets[0]}, so" if own else "in that case,"
+    return f"newer releases {how}; {ends} broker {follower} would have {done} {offsets_told(*offsets)}"
 
 
 def _written(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -125,9 +128,8 @@ def _written(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     for done in cuts_by_high_watermark(evidence):
         cut, leader, due = done.cut, done.leader, done.due
         if leader is None:
-            reason = f"broker {cut.broker} truncated its log by its high watermark"
             missing = f"broker {cut.broker}'s log end before the cut, and both logs to their ends with their epochs"
-            yield Undecided(reason=reason, missing=missing, brokers=(cut.broker,), blocking=False)
+            yield Undecided(reason=f"broker {cut.broker} truncated its log by its high watermark", missing=missing, brokers=(cut.broker,), blocking=False)
         elif due is not None and due.offset > (first := max(cut.offset, leader.log_start_offset)):
             yield _violation(evidence, done, leader.broker, due, first)
 
@@ -141,10 +143,8 @@ def _violation(
         brokers=(cut.broker,), start_offset=first, end_offset=due.offset, facts={
             "broker": cut.broker, "leader": leader, "high_watermark": cut.high_watermark, "did": "removed",
             "written": written_in(done.leader, first, due.offset) if done.leader else "",
-            "consequence": _gone(evidence, cut.broker, first),
-            "asked_epoch": exchange.asked_epoch if exchange else None, "answered": answered or "nothing",
-            "instead": _instead((cut.broker, leader), answered, (first, due.offset), cut=True),
-            "answered_offset": exchange.answered_offset if exchange else None,
+            "consequence": _gone(evidence, cut.broker, first), "asked_epoch": exchange.asked_epoch if exchange else None, "answered": answered or "nothing",
+            "instead": _instead((cut.broker, leader), answered, (first, due.offset), cut=True), "answered_offset": exchange.answered_offset if exchange else None,
         },
         exhibits=_shown(Exhibit(span=cut.moment.span, role="the cut"), done.decision),
     )

@@ -125,7 +125,7 @@ def _open(evidence: PartitionEvidence, found: list[OpenTransaction], *, overlong
     why = "level quick does not read what coordinators hold" if quick else first.unknown
     return Undecided(
         reason=f"producer id {first.producer_id}'s transaction is open from offset {first.begun.offset} on{others}; {why}",
-        missing="an audit at level full" if quick else f"copies of __transaction_state of the same time, or {FIND_HANGING}",
+        missing="audit again at level full" if quick else f"copies of __transaction_state of the same time, or {FIND_HANGING}",
         brokers=(first.broker,),
         start_offset=first.begun.offset,
         blocking=overlong and not quick,

@@ -128,7 +128,7 @@ def _unverified(found: MarkerMissing) -> Undecided:
     return Undecided(
         reason=f"broker {found.lacking} seems to lack the marker at offset {found.marker_offset}, by headers whose"
         " checksums were not recomputed",
-        missing="an audit at level full",
+        missing="audit again at level full",
         blocking=False,
         asked_at_level="full",
     )

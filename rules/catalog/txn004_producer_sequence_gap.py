@@ -116,7 +116,7 @@ def _open(alike: AlikeBreaks) -> Undecided:
 def _unverified(found: SequenceBreak) -> Undecided:
     return Undecided(
         reason=f"{found.words}, by headers whose checksums were not recomputed",
-        missing="an audit at level full",
+        missing="audit again at level full",
         blocking=False,
         asked_at_level="full",
     )

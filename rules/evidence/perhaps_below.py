@@ -49,11 +49,12 @@ def openings_behind_holes(evidence: PartitionEvidence) -> Iterator[PerhapsBelow]
     lost = _first_below(evidence)
     if lost is not None:
         moment = lost.committed.moment
-        when = f"It is not known in which epoch it was: {moment.term} or a later one"
-        then = f"If it was before epoch {lost.epoch}, that leader lacked committed records at offsets {_left_out(lost)}"
+        when = f"Whether it did so in epoch {moment.term} or in a later one is not known"
+        who = f"the leader of epoch {lost.epoch}" if lost.leader is None else f"broker {lost.leader}"
+        lacked = f"{who} lacked committed records at offsets {_left_out(lost)}"
         yield PerhapsBelow(
             lost=lost,
-            doubt=f"{when}. {then}",
+            doubt=f"{when}. If broker {moment.witness} did so before epoch {lost.epoch}, {lacked}",
             would_tell=would_tell(Silence(broker=moment.witness, log="roles", since_epoch=moment.term)),
             shown_by="the proof of what was committed",
         )

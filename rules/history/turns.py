@@ -196,18 +196,29 @@ def roles_fall_back(moments: Iterable[Moment]) -> bool:
     begin again at epoch 0.
     """
     statements = [*moments]
-    return any(m.set_back is None for m in statements) or falls(_roles(statements))
+    return any(m.set_back is None for m in statements) or fall_of_roles(statements) is not None
 
 
-def _roles(moments: Iterable[Moment]) -> Iterator[tuple[tuple[str, str | None, bool], int]]:
+def fall_of_roles(moments: Iterable[Moment]) -> tuple[Moment, Moment] | None:
+    """The first role in an older epoch than one before, or order or word of epoch 0, behind what tells of the newer."""
+    newest: dict[tuple[str, str | None, bool], tuple[int, Moment]] = {}
+    for key, epoch, moment in _roles(moments):
+        before = newest.get(key)
+        if before is not None and epoch < before[0]:
+            return before[1], moment
+        newest[key] = epoch, moment
+    return None
+
+
+def _roles(moments: Iterable[Moment]) -> Iterator[tuple[tuple[str, str | None, bool], int, Moment]]:
     """The epochs in which brokers took roles; of a controller's word and of orders whether they are of the first."""
     for m in moments:
         if m.epoch is None or m.doubtful:
             continue
         if m.kind in ROLE_KINDS:
-            yield (m.clock, m.topic_id, True), m.epoch
+            yield (m.clock, m.topic_id, True), m.epoch, m
         elif m.kind == "leadership" and m.time is not None and m.error in (None, 0):
-            yield (m.clock, m.topic_id, False), min(m.epoch, 1)
+            yield (m.clock, m.topic_id, False), min(m.epoch, 1), m
 
 
 def reopenings(moments: Iterable[Moment], first: Mapping[int, RoleTaken]) -> dict[int, list[RoleTaken]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -12,25 +12,32 @@ from rules.evidence import PartitionEvidence
 from rules.finding import Severity, Undecided, Violation, capital
 from rules.history.causes import Precedence
 from rules.history.falling_times import dated_lines, in_words
+from rules.history.moments import ROLE_KINDS
 from rules.history.sources_disagree import ToldApart, contradiction
+from rules.history.turns import fall_of_roles
+from rules.replicas.epoch_order import fall_in_a_log
 from rules.rule import Rule
 from rules.words import listed
 
 BY_EPOCH: Final = frozenset((BrokerEvent, EpochRequest, Fetch, IsrRequest, Produce))
 """Statements that are put in order by leader epoch."""
 REASON: Final = (
-    "leader epochs went back to lower numbers while the logs went on. So one number may mean two epochs, and the order"
-    " of events is not known"
+    "leader epochs went back to lower numbers while the logs went on. {fell}. So one number may mean two epochs, and"
+    " the order of events is not known. "
 )
 SET_BACK: Final = "So which of its log lines came later is not known"
-CONTRADICTED: Final = "the times told by {} contradict each other{}. So which event came later is not known"
+CONTRADICTED: Final = "the times told by {} contradict each other{}. So which event came later is not known. "
+_PERHAPS: Final = (
+    "Perhaps ZooKeeper or a metadata log was restored from an older copy, or a clock was set back. No file of a broker"
+    " tells that"
+)
 _REFUTED: Final = (
     ". {cause} did something at {first} or later, by its own clock. {effect} did what followed from that at {then} or"
     " earlier, by its own clock. Other lines show that the two clocks do not differ so much"
 )
 DISAGREE: Final = (
     "lines of {clock}'s logs contradict each other by their times{shown}. So the order of {clock}'s events is not"
-    " known. Perhaps log lines are missing here, or ZooKeeper, a metadata log or a clock was set back"
+    " known. Perhaps log lines are missing here, ZooKeeper or a metadata log was restored, or a clock was set back"
 )
 """A role that is not told looks like one that was never taken."""
 _SHOWN: Final = ". {who} says that it {did} at {first}. It says that it {also} at {then}. {law}"
@@ -38,13 +45,11 @@ _ELSEWHERE: Final = ", those of this partition or of others"
 _NO_MORE: Final = (
     "no list of losses, no advice and no table of what other Kafka releases would have truncated can be made"
 )
-_SET_BACK_BY: Final = (
-    "the operators' own record of whether ZooKeeper, a metadata log or a clock was set back, and when."
-    " No file of a broker tells that"
-)
+_OPERATORS: Final = "ask the operators what was restored or set back, and when"
+_CLOCK_OF: Final = "ask the operators when {clock}'s clock was set back, and how far"
 _LINES_OF: Final = (
     "{clock}'s server.log, state-change.log and request log{span}, without gaps. If no line is missing in them, only"
-    " the operators can tell what was set back"
+    " the operators can tell what was restored or set back"
 )
 
 
@@ -69,7 +74,7 @@ def would_order(evidence: PartitionEvidence) -> str:
     """What would tell which of two came later."""
     clock = _disturbed(evidence)
     if clock is None or evidence.falls.get(clock):
-        return _SET_BACK_BY
+        return _OPERATORS if clock is None else _CLOCK_OF.format(clock=clock)
     shown = _shown(clock, evidence)
     span = " from before {} to after {}".format(*_times(shown.first, shown.then)) if shown else " of all the time"
     return _LINES_OF.format(clock=clock, span=span)
@@ -83,9 +88,10 @@ def _disturbed(evidence: PartitionEvidence) -> str | None:
 def _reason(evidence: PartitionEvidence) -> str:
     clock = _disturbed(evidence)
     if clock is None and (apart := sorted(evidence.clocks.contradicted)):
-        return CONTRADICTED.format(listed([*map(_clock, apart)]), _cause_and_effect(evidence.clocks.refuted))
+        contradicted = CONTRADICTED.format(listed([*map(_clock, apart)]), _cause_and_effect(evidence.clocks.refuted))
+        return contradicted + _PERHAPS
     if clock is None:
-        return REASON
+        return REASON.format(fell=next(_fell(evidence))) + _PERHAPS
     if falls := evidence.falls.get(clock, ()):
         return f"{in_words(falls)}. {SET_BACK}"
     found = _shown(clock, evidence)
@@ -94,6 +100,17 @@ def _reason(evidence: PartitionEvidence) -> str:
     first, then = _times(found.first, found.then)
     did = {"did": found.did, "first": first, "also": found.also, "then": then}
     return DISAGREE.format(clock=clock, shown=_SHOWN.format(who=capital(clock), law=found.law, **did))
+
+
+def _fell(evidence: PartitionEvidence) -> Iterator[str]:
+    """Where epochs went back: by a broker's roles or a controller's word, and in a log."""
+    if (roles := fall_of_roles(evidence.moments)) is not None:
+        before, behind = roles
+        did = "had a role in epoch {}, and later in" if behind.kind in ROLE_KINDS else "told of epoch {}, and later of"
+        yield f"{capital(_clock(behind.clock))} {did.format(before.epoch)} epoch {behind.epoch}"
+    if (log := fall_in_a_log(evidence.moments, evidence.current)) is not None:
+        who, (newer, older) = f"broker {log[0].broker}", log[1:]
+        yield f"In {who}'s log, epoch {older.epoch} follows epoch {newer.epoch} at offset {older.start_offset}"
 
 
 def _cause_and_effect(refuted: Precedence | None) -> str:

@@ -223,7 +223,7 @@ def _gone(
             "acks": asked_for(answers),
             "successor": following.broker,
             "next_epoch": following.epoch,
-            "instead": instead_of(evidence, following, first, it_or_them(end - first if ended else 2))
+            "instead": instead_of(evidence, following, first, end, it_or_them(end - first if ended else 2))
             + WHERE_LATE[late].format(leader=answers[0].witness),
             "answers": times_told(answers),
             "clock": following.clock,

@@ -11,6 +11,7 @@ from rules.finding import offsets_told
 from rules.history.statements import Produced, RoleTaken
 from rules.loss.after_succession import Lateness
 from rules.loss.later import latest_epoch
+from rules.replicas.replica import Replica
 from rules.words import counted, numbered
 
 NAMED: Final = 2
@@ -63,17 +64,27 @@ def earlier_ones(lowest: int, first: int) -> str:
     return f". Perhaps it acknowledged {offsets_told(lowest, first)} too" if lowest < first else ""
 
 
-def instead_of(evidence: PartitionEvidence, following: RoleTaken, first: int, them: str) -> str:
+def instead_of(evidence: PartitionEvidence, following: RoleTaken, first: int, end: int, them: str) -> str:
     """What is there in their place; where the opening does not show that they are gone, whose records are."""
-    if (following.offset or 0) > first:
-        leading = evidence.leader_at_the_end
-        held = None if leading is None else epoch_held(leading, first)
-        whose = "" if leading is None else f" (broker {leading.broker})"
-        return f"in the leader's log{whose}, a record of epoch {held} is at offset {first} now instead"
+    leading = evidence.leader_at_the_end
+    if (following.offset or 0) > first and leading is not None:
+        return f"in the leader's log (broker {leading.broker}), {_there(leading, first, end)}"
     who = "its leader" if following.broker is None else f"broker {following.broker}"
     last = f" (last offset {(following.offset or 0) - 1})" if 0 < (following.offset or 0) < first else ""
     ended = f"with log end offset {following.offset}{last}, and so without {them}"
     return f"{who} then became leader in epoch {following.epoch} {ended}"
+
+
+def _there(leading: Replica, first: int, end: int) -> str:
+    """What its log has at these offsets, as far as records of one epoch go; and where it is no longer than that."""
+    held, until = epoch_held(leading, first), min(end, leading.log_end_offset)
+    others = (run.start_offset for run in leading.runs_within(first, until) if run.epoch != held)
+    stop = min(others, default=until)
+    if not leading.holds(first, stop):
+        stop = first + 1
+    some = "a record of epoch {} is" if stop - first == 1 else "records of epoch {} are"
+    short = f". Its log end offset is {until}" if stop == until < end and leading.end_known else ""
+    return f"{some.format(held)} at {offsets_told(first, stop)} now instead{short}"
 
 
 def _offset(answer: Produced) -> int:

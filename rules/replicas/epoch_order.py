@@ -23,15 +23,22 @@ def epochs_used_twice(moments: Iterable[Moment], replicas: Sequence[Replica], *,
     A log that falls back does not show it where no broker's roles do, and both epochs are told as opened once, below
     all of their records: there a deposed leader went on, or older records were fetched late.
     """
-    falls = {epoch for replica in replicas for pair in epoch_falls(replica) for epoch in (pair[0].epoch, pair[1].epoch)}
-    if fall_back:
-        return True
+    return fall_back or fall_in_a_log(moments, replicas) is not None
+
+
+def fall_in_a_log(
+    moments: Iterable[Moment], replicas: Sequence[Replica]
+) -> tuple[Replica, EpochRun, EpochRun] | None:
+    """The first log that goes on in a lower epoch where nothing else explains it, with the runs before and behind."""
+    falls = [(replica, *pair) for replica in replicas for pair in epoch_falls(replica)]
+    epochs = {run.epoch for _, *pair in falls for run in pair}
     opened: dict[int, set[tuple[int | None, int | None]]] = {}
     for m in moments if falls else ():
-        if m.kind == "leader-starts" and m.epoch in falls and not m.doubtful:
+        if m.kind == "leader-starts" and m.epoch in epochs and not m.doubtful:
             opened.setdefault(m.epoch, set()).add((m.witness, m.offset))
     first = _first_records(replicas)
-    return any(not _opened_once(opened.get(epoch, set()), first.get(epoch, 0)) for epoch in falls)
+    twice = {epoch for epoch in epochs if not _opened_once(opened.get(epoch, set()), first.get(epoch, 0))}
+    return next((fall for fall in falls if not twice.isdisjoint((fall[1].epoch, fall[2].epoch))), None)
 
 
 def _opened_once(openers: AbstractSet[tuple[int | None, int | None]], first_record: int) -> bool:

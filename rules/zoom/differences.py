@@ -219,7 +219,7 @@ def _uncompared(
     start, end = shared_range(left, right)
     if blind:
         reason = "their batches differ as cleaning or conversion lets them, and records were not decoded"
-        missing = "an audit at level full" if evidence.level == "quick" else "an audit at level deep of this partition"
+        missing = "audit again at level full" if evidence.level == "quick" else "audit this partition at level deep"
         yield Uncompared(
             left=left, right=right, start_offset=start, end_offset=end, reason=reason, missing=missing,
             blocking=evidence.level == "quick" or not evidence.compacted,
@@ -232,7 +232,7 @@ def _uncompared(
             start_offset=max(unread[0][0], start),
             end_offset=min(unread[-1][1], end),
             reason="their digests differ and not all of their batches were read again",
-            missing="an audit at level deep of this partition" if deep else "the segments of both",
+            missing="audit this partition at level deep" if deep else "the segments of both",
             blocking=not (deep and evidence.compacted),
         )
 

@@ -16,7 +16,7 @@ from auditor.report.bill import sentence
 from auditor.report.model import AuditReport, gate_words, told_gates
 from auditor.report.summary import summary
 from rules.catalog import RULES
-from rules.finding import sentences, with_last_offsets
+from rules.finding import question_told, sentences, with_last_offsets
 from rules.judging.judge import judge
 from rules.rule import Rule
 from rules.sketch.notation import read_sketch
@@ -68,7 +68,7 @@ def test_what_a_rule_says_of_its_sketches_is_plain(rule: Rule) -> None:
         for verdict in (judge(read_sketch(drawing).evidence, RULES),)
         for words in (
             *(finding.message for finding in verdict.findings),
-            *(with_last_offsets(f"{point.reason}. Add {point.missing}.") for point in verdict.undecided),
+            *(with_last_offsets(question_told(point.reason, point.missing)) for point in verdict.undecided),
         )
     ]
     assert [complaint for words in said for complaint in complaints(words)] == []

@@ -31,6 +31,7 @@ t3 leads 1 epoch 2 at 5 hw 5
 t4 acks 1 at 6 acks=all
 t5 leads 2 epoch 3 at 6 hw 6
 """
+FALLING_ROLES = RISING + "t6 leads 1 epoch 4 at 6 hw 6\nt7 leads 2 epoch 2 at 6 hw 6\n"
 
 
 def judged(drawing: str) -> PartitionVerdict:
@@ -49,6 +50,19 @@ def test_nothing_is_dated_by_an_epoch_that_began_anew() -> None:
     assert {"LEAD001", "TRUNC001"} <= open_ones
     assert (verdict.losses, verdict.advice, verdict.counterfactuals) == ((), (), ())
     assert any("no list of losses" in one.reason for one in verdict.undecided)
+
+
+@pytest.mark.parametrize(
+    ("drawing", "fell"),
+    [
+        (ANEW, "In broker 3's log, epoch 2 follows epoch 4 at offset 7."),
+        (FALLING_ROLES, "Broker 2 had a role in epoch 3, and later in epoch 2."),
+    ],
+)
+def test_which_epochs_went_back_is_told_and_only_the_operators_know_why(drawing: str, fell: str) -> None:
+    (told,) = {f.message for f in judged(drawing).findings if f.verdict == "undecided" and "went back" in f.message}
+    assert f"while the logs went on. {fell} So one number may mean two epochs" in told
+    assert told.endswith("No file of a broker tells that. Ask the operators what was restored or set back, and when.")
 
 
 def test_records_below_the_only_opening_that_is_told_are_of_another_epoch_of_that_number() -> None:
@@ -71,7 +85,7 @@ def test_epochs_that_rise_tell_the_same_loss(rule: str) -> None:
 
 
 def test_a_clock_that_falls_back_is_enough() -> None:
-    verdict = judged(RISING + "t6 leads 1 epoch 4 at 6 hw 6\nt7 leads 2 epoch 2 at 6 hw 6\n")
+    verdict = judged(FALLING_ROLES)
     assert "LEAD001" not in accused(verdict)
     assert "LEAD001" in {finding.rule for finding in verdict.findings if finding.verdict == "undecided"}
 

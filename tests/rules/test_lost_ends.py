@@ -113,7 +113,7 @@ def test_headers_alone_ask_for_a_full_audit(yard: Yard) -> None:
     beside(yard, CLEANED, HELD, reached=8)
     assert [f.rule for f in yard.report("quick").violations if f.rule == "LOG005"] == []
     (told,) = asked(yard, "quick")
-    assert "To decide it, add an audit at level full." in told
+    assert "Audit again at level full." in told
 
 
 def drawn(text: str) -> list[Violation]:

@@ -12,7 +12,7 @@ import pytest
 from parsers.metadata_log.checking import differences
 from parsers.metadata_log.image import MetadataImage
 from rules.catalog.meta001_metadata_logs_diverge import metadata_logs_diverge
-from rules.finding import Finding, Severity, Undecided
+from rules.finding import Finding, Severity, Undecided, question_told
 from rules.sketch.notation import read_sketch
 from rules.zoom.differences import with_differences
 from tests.auditor.dumps_at_hand import audited
@@ -90,9 +90,12 @@ def test_three_snapshots_of_a_copy_are_read(dump: Path) -> None:
     rewrite(dump / BROKER / "00000000000000000266-0000000001.checkpoint", lambda body: body.replace(b"pay", b"pax"))
     assert found(dump) == []
     (point,) = (each for each in audited(dump).coverage.undecided if each.rule == "META001")
-    compared = "the audit compared each node's oldest snapshot and its two newest ones with the log"
-    assert point.reason.startswith(f"{compared}. It left out 19 snapshots of node 1 (00000000000000000034-0000000001.")
+    left_out = "the audit did not compare 19 snapshots of node 1 (00000000000000000034-0000000001."
+    assert point.reason.startswith(left_out)
     assert " and 16 more) and 11 snapshots of node 100 (" in point.reason
+    assert point.reason.endswith("Of each node, it takes the oldest snapshot and the two newest ones")
+    asked = question_told(point.reason, point.missing)
+    assert "ones. Audit a copy of this dump without the other snapshots of nodes 1 and 100, to" in asked
     assert not point.blocking
 
 

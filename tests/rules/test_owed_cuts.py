@@ -29,8 +29,9 @@ def test_a_lost_epoch_file_is_named_with_its_broker() -> None:
     assert reason == (
         "it is not known whether broker 2 will truncate its log at the right offset when it follows broker 1."
         " No copy of broker 2's leader-epoch-checkpoint is in this dump."
-        " If the file on broker 2 holds none, broker 2 will truncate to its high watermark 4. That is its log end"
-        " offset, so broker 2 removes nothing. If it has records that broker 1 lacks, it keeps them"
+        " If the file on broker 2 has no entry for its records, broker 2 will truncate to its high watermark 4."
+        " Its log end offset is 4, so broker 2 then removes nothing, not even records that broker 1 lacks."
+        " If the file has such entries, leader epochs may decide instead"
     )
 
 

@@ -8,7 +8,7 @@ from xml.sax.saxutils import quoteattr
 from auditor.report.model import AuditReport
 from auditor.report.plain import plain
 from auditor.report.policy_outcome import spared
-from rules.finding import Finding, Severity
+from rules.finding import Finding, Severity, question_told
 
 Place = tuple[str, int]
 
@@ -57,7 +57,7 @@ def _verdict(report: AuditReport, inner: str) -> str:
     """What is of no partition; and whether the verdict is open."""
     if report.verdict == "unknown" or report.interrupted:
         open_points = [point for point in report.coverage.undecided if point.blocking]
-        words = "\n".join(f"{point.rule}: {point.reason} (needs {point.missing})" for point in open_points)
+        words = "\n".join(f"{point.rule}: {question_told(point.reason, point.missing)}" for point in open_points)
         inner += f'<error type="undecided" message="the verdict is open">{_escaped(words)}</error>\n'
     return _case("verdict", inner)
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from auditor.report.model import AuditReport, RefusalLine
 from auditor.report.policy_outcome import spared
-from rules.finding import Exhibit, Finding, Severity
+from rules.finding import Exhibit, Finding, Severity, capital, question_told
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 FINGERPRINT: Final = "tidemark/v1"
@@ -54,7 +54,7 @@ def _invocation(report: AuditReport) -> Json:
     open_points = [
         {
             "level": "warning" if point.blocking else "note",
-            "message": {"text": f"{point.reason} (needs {point.missing})"},
+            "message": {"text": question_told(capital(point.reason), point.missing)},
             "descriptor": {"id": point.rule},
             "properties": {"partitions": point.partitions},
         }

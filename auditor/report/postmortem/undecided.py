@@ -13,6 +13,7 @@ from auditor.report.postmortem.impact import equal_losses
 from auditor.report.postmortem.parts import about, billed, place, places
 from auditor.report.summary.folded_findings import folded
 from auditor.report.worths import span
+from rules.finding import question_told
 from rules.words import counted
 
 MOST: Final = 8
@@ -47,7 +48,7 @@ def _undecided(report: AuditReport) -> Iterator[str]:
     for alike in alike_points(open_points):
         point = alike.first
         named = f"{', '.join(alike.rules)}, " if alike.rules else ""
-        yield f"- {named}{text(alike.words)}: {text(point.reason)}. What would tell: {text(point.missing)}."
+        yield f"- {named}{text(alike.words)}: {text(question_told(point.reason, point.missing))}"
 
 
 def _unasked(report: AuditReport) -> Iterator[str]:
