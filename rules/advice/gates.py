@@ -64,9 +64,10 @@ def gates(
     barred = [gate for gate in restarts if gate.going == "no-go"]
     rolling = _versions(evidence, replicas, barred, unjudged, _alike_first(choices))
     open_ones = [gate.action for gate in restarts if gate.going == "unknown"]
-    if rolling.going == "go" and open_ones:
-        because = f"cannot be judged. It would {open_ones[0]}, which cannot be judged."
-        rolling = replace(rolling, going="unknown", because=because)
+    costly = [gate.action for gate in outcomes.values() if gate.going == "no-go"]
+    if rolling.going == "go" and (open_ones or costly):
+        what = f"would {open_ones[0]}, which cannot be judged" if open_ones else f"may {costly[0]}, which is a NO-GO"
+        rolling = replace(rolling, going="unknown", because=f"cannot be judged. It {what}.")
     alone = evidence.topic != METADATA_TOPIC and rolling.going == "no-go" and not barred
     yield from (_alone(gate) if alone and gate.going == "go" else gate for gate in restarts)
     yield from unseen_restarts(absent, unjudged_copies(evidence))

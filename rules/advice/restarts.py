@@ -47,6 +47,10 @@ class Restarts(Struct, frozen=True):
         if last:
             because = f"destroys the last copy of {named(d.stretch for d in last)}. {capital(last[0].because)}."
             return Gate(action=action, going="no-go", because=because, first=f"copy {replica.path}")
+        together = [d for d in doomed if d.stretch.told_of and d.all_cut]
+        if together:
+            because = f"cuts {named(d.stretch for d in together)}. So does whoever else has them, by following too."
+            return Gate(action=action, going="no-go", because=because, first=f"copy {replica.path}")
         if leftovers:
             paths = dict.fromkeys(s.path for s in leftovers)
             what = f"a {leftovers[0].kind}" if len(paths) == 1 else f"{len(paths)} {leftovers[0].kind}s"

@@ -59,7 +59,9 @@ def _on(
     vacant = vacancy(evidence)
     elected = tuple(c.broker for c in candidates if c.broker in vacant.electable and c.lacks)
     lacking = tuple(r for r in vacant.at_rest if r in replicas and r.broker in elected)
-    followed = tuple(r for r in (*leaders, *(r for r in lacking if r not in leaders)) if r in seen)
+    # Who led last by word may lead still, whatever a longer log of an older epoch holds.
+    told = tuple(r for r in seen if r.broker == evidence.chronicle.last_leader[1])
+    followed = tuple(r for r in dict.fromkeys((*leaders, *told, *lacking)) if r in seen)
     doomed = tuple(_doomed(seen, followed, cuts, evidence))
     unjudged = tuple(broker for broker in assignment if broker not in {replica.broker for replica in replicas})
     unread, nowhere = unjudged_copies(evidence), tuple(_nowhere(evidence))
@@ -178,18 +180,23 @@ def _doomed(
             for stretch in cut.gone:
                 if (follower.broker, stretch) not in seen:
                     seen.add((follower.broker, stretch))
-                    yield _doom(follower, cut, stretch, evidence)
+                    yield _doom(follower, (cut, leader, cuts), stretch, evidence)
 
 
-def _doom(follower: Replica, cut: OwedCut, stretch: Stretch, evidence: PartitionEvidence) -> Doomed:
-    start, end = stretch.start_offset, stretch.end_offset
+def _doom(
+    follower: Replica, owed: tuple[OwedCut, Replica, Cuts], stretch: Stretch, evidence: PartitionEvidence
+) -> Doomed:
+    (cut, leader, cuts), start, end = owed, stretch.start_offset, stretch.end_offset
+    others = tuple(_elsewhere(follower, stretch, evidence))
+    too = [cuts.get((other.path, leader.path)) for other in others]
     own = tuple(c for c in copies(follower, stretch.epoch, start, end) if c.path == follower.path)
     return Doomed(
         broker=follower.broker,
         path=follower.path,
         stretch=stretch,
         spans=own,
-        others=tuple(_elsewhere(follower, stretch, evidence)),
+        others=others,
+        all_cut=bool(others) and all(each is not None and each.cut_to < end for each in too),
         because=f"following broker {cut.leader} cuts its log from {cut.log_end_offset} to {cut.cut_to} ({cut.because})",
     )
 

@@ -134,6 +134,8 @@ class Doomed(Struct, frozen=True, kw_only=True):
     others: tuple[Survivor, ...]
     """Other copies; none makes this the last one."""
     because: str
+    all_cut: bool = False
+    """Whether whoever else has it cuts it as well when it follows the same leader."""
 
 
 class Gate(Struct, frozen=True, kw_only=True):

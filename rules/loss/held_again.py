@@ -12,7 +12,7 @@ from rules.history.moments import BEGUN_ANEW, OF_SERVER_LOG, held_up_to
 from rules.history.statements import RoleTaken
 from rules.loss.held_on import WrittenRecord, holder
 from rules.loss.left_out import LeftOut
-from rules.loss.survivors import Survivor, copies
+from rules.loss.survivors import Survivor, copies, of_the_deposed
 from rules.protocol.offsets import UNDEFINED_EPOCH
 
 
@@ -36,8 +36,13 @@ def surely_gone(evidence: PartitionEvidence, part: LeftOut) -> Extents:
 
 def unread(evidence: PartitionEvidence, part: LeftOut) -> tuple[int, ...]:
     """Brokers whose server.log would tell whether a later leader still had them; none where that is known."""
-    if part.reopening is not None or evidence.leaders_at_the_end:
+    if part.reopening is not None:
         return ()
+    if evidence.leaders_at_the_end:
+        # Without epochs nothing tells whether records of that leader stand again, or later ones that both logs hold.
+        alike = of_the_deposed(evidence, part.leader, part.next_leader, part.start, part.end)
+        leading = {replica.path: replica.broker for replica in evidence.leaders_at_the_end}
+        return tuple(sorted({leading[copy.path] for copy in alike if copy.path in leading}))
     first = WrittenRecord(epoch=part.epoch, offset=part.start, leader=part.leader)
     held = holder(evidence, first, (part.next_epoch, part.next_leader), None)
     known = {held.broker} if held is not None else set()

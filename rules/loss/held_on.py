@@ -46,14 +46,14 @@ def _in_doubt(
     evidence: PartitionEvidence, epoch: int, answers: Sequence[Produced], why: str, held: Holder
 ) -> Unsettled:
     opening = held.opening
-    led = "may have led since: no log here tells who led last"
-    led = led if held.epoch is None else f"led epoch {held.epoch} and tells of no cut"
+    led = " and may have led since: no log here tells who led last"
+    led = led if held.epoch is None else f", led epoch {held.epoch} and tells of no cut"
     shown = () if opening is None else ((opening, "the leader opens its epoch"),)
     return of_answers(
         evidence,
         epoch,
         answers,
-        f"{why}, {led}. Whether the leader's log now holds {them(evidence, epoch, answers)} is not known",
+        f"{why}{led}. Whether the leader's log now holds {them(evidence, epoch, answers)} is not known",
         f"the log of who led last, or broker {held.broker}'s own log (server.log) whole",
         *shown,
     )

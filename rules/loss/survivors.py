@@ -8,6 +8,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from parsers.provenance import ReplicaState, Span
+from rules.chronicle.extents import Extents
 from rules.evidence import Difference, PartitionEvidence, Replica, SegmentFile, same_topic
 from rules.facts.stretch import EpochRun
 from rules.protocol.offsets import UNDEFINED_EPOCH
@@ -118,16 +119,31 @@ def untold_epochs(evidence: PartitionEvidence, leader: int | None, successor: in
 def of_the_deposed(
     evidence: PartitionEvidence, leader: int | None, successor: int | None, start: int, end: int
 ) -> tuple[Survivor, ...]:
-    """What the deposed leader itself still holds where no epoch tells its records from its successor's."""
-    return tuple(
+    """What the deposed leader holds without epochs and its successor does not, and who else holds the same."""
+    own = next((replica for replica in evidence.current if replica.broker == leader), None)
+    led = next((replica for replica in evidence.current if replica.broker == successor), None)
+    if own is None or led is None or leader == successor or not _without_epochs(own):
+        return ()
+    held = _alike(own, own, evidence) - _alike(led, own, evidence)
+    lost = Extents.of([(start, end)]) & held
+    return in_order(
         copy
-        for difference in untold_epochs(evidence, leader, successor)
-        for replica in (difference.left, difference.right)
-        if replica.broker == leader
-        for copy in copies(
-            replica, UNDEFINED_EPOCH, max(start, difference.start_offset), min(end, difference.end_offset)
-        )
+        for replica in evidence.current
+        if _without_epochs(replica)
+        for low, high in (lost & _alike(replica, own, evidence)).parts
+        for copy in copies(replica, UNDEFINED_EPOCH, low, high)
     )
+
+
+def _without_epochs(replica: Replica) -> bool:
+    return bool(replica.log.epochs) and all(run.epoch == UNDEFINED_EPOCH for run in replica.log.epochs)
+
+
+def _alike(replica: Replica, other: Replica, evidence: PartitionEvidence) -> Extents:
+    """Offsets at which a log without epochs holds records that do not differ from another one's."""
+    pair = {id(replica), id(other)}
+    apart = [(d.start_offset, d.end_offset) for d in evidence.differences if {id(d.left), id(d.right)} == pair]
+    return Extents.of((run.start_offset, run.end_offset) for run in replica.log.epochs) - Extents.of(apart)
 
 
 def _of_the_topic(replica: Replica, evidence: PartitionEvidence) -> bool:

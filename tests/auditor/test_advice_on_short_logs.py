@@ -72,7 +72,7 @@ def test_a_start_with_a_log_that_lost_its_end_depends_on_who_leads(
     told = gates(yard.report())
     assert told["restart broker 3"][0] == going
     assert told["restart broker 3"][1].startswith(because) or because in told["restart broker 3"][1]
-    assert told["restart broker 1"] == ("go", "cuts nothing from its log, as the disks are. First .")
+    assert told["restart broker 1"][0] == ("no-go" if leads == 3 else "go")
 
 
 @pytest.mark.parametrize(
@@ -89,6 +89,37 @@ def test_a_log_that_ends_too_early_leaves_its_restart_open(recovery: int, becaus
     assert because in why
 
 
+SCRIPT = """
+title: A course of events
+about: As the events say.
+brokers: [{brokers}]
+version: "{version}"
+{protocol}
+topic: {{unclean.leader.election.enable: true}}
+events: [{events}]
+"""
+OLD = 'inter-broker-protocol: "0.10.2"'
+COMMITTED_ALONE = (
+    "produce 1 a(3), fetch 2, fetch 2, produce 1 b1, produce 1 b2, wait 31s, check, crash 1, elect 2 unclean"
+)
+HELD_AGAIN = (
+    "produce 1 r1, produce 1 r2, produce 1 r3, fetch 2, fetch 3, fetch 2, fetch 3, crash 2, lose 2 to 1, restart 2,"
+    " crash 1, elect 2 unclean, produce 2 r4(5), fetch 3, fetch 3, shrink 3, produce 2 r5(2) acks=1, checkpoint 2,"
+    " crash 2, elect 3 unclean, produce 3 r7(3) acks=1, restart 1, restart 2, fetch 1, fetch 2, fetch 1, fetch 2"
+)
+
+
+def simulated(
+    to: Path, events: str, *, version: str = "1.1.1", protocol: str = OLD, brokers: str = "1, 2"
+) -> AuditReport:
+    script = to / "script.yaml"
+    script.write_text(
+        SCRIPT.format(brokers=brokers, version=version, protocol=protocol, events=events), encoding="utf-8"
+    )
+    write_dump(run(read_script(script)), to / "dump")
+    return audited(to / "dump")
+
+
 def test_the_last_copy_of_lost_records_that_carry_no_epochs_is_kept(tmp_path: Path) -> None:
     """Broker 1 holds m2 and will cut it; its records carry no epoch, so that the bill alone tells what they are."""
     script = tmp_path / "loss.yaml"
@@ -99,3 +130,22 @@ def test_the_last_copy_of_lost_records_that_carry_no_epochs_is_kept(tmp_path: Pa
     assert "destroys the last copy of offset 1." in told["restart broker 1"][1]
     assert {told[f"{action} broker 1"][0] for action in ("restart", "elect")} == {"no-go"}
     assert (told["restart broker 2"][0], told["elect broker 2"][0]) == ("unknown", "no-go")
+
+
+@pytest.mark.parametrize(("version", "protocol"), [("3.9.1", ""), ("1.1.1", OLD)])
+def test_a_leader_that_has_written_nothing_yet_cuts_who_has_more(version: str, protocol: str, tmp_path: Path) -> None:
+    """Broker 2 leads epoch 1 with a shorter log; no record of that epoch shows it, with epochs or without."""
+    report = simulated(tmp_path, COMMITTED_ALONE, version=version, protocol=protocol)
+    told = gates(report)
+    assert told["restart broker 1"][1].startswith("destroys the last copy of offsets 3–4")
+    assert {told[action][0] for action in ("restart broker 1", "elect broker 2")} == {"no-go"}
+    (loss,) = (loss for placed in report.histories for loss in placed.losses if loss.matters)
+    assert [(copy.broker, copy.start_offset, copy.end_offset) for copy in loss.survivors] == [(1, 3, 5)]
+
+
+def test_without_epochs_what_the_leader_holds_may_be_what_was_lost(tmp_path: Path) -> None:
+    """Broker 2 led without r1 to r3, which broker 3 and broker 1 hold when broker 3 leads after it."""
+    report = simulated(tmp_path, HELD_AGAIN, brokers="1, 2, 3")
+    first = next(loss for placed in report.histories for loss in placed.losses if loss.epoch == 0)
+    assert (first.start_offset, first.end_offset, first.unread, first.for_good) == (0, 3, (3,), False)
+    assert {copy.broker for copy in first.survivors} == {1, 3}
