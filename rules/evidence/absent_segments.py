@@ -123,8 +123,8 @@ def _tail(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes
 
     A snapshot of producers is written where a segment begins or the broker stops. Where the log ends just there, and
     the replica knows of more, a file is missing: no page was lost out of one, though a crash may take a file's name.
-    After an orderly stop it may be missing wherever no peer shows how logs are cut there; a high watermark alone is no
-    word of it.
+    After an orderly stop it may be missing wherever no peer shows how logs are cut there and the last file is full; a
+    high watermark alone is no word of it.
     """
     end = replica.log_end_offset
     unended = not replica.end_known or replica.log.unread
@@ -133,7 +133,8 @@ def _tail(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes
     begun, untold = {*_snapshots(replica)}, _without_snapshots(replica)
     if replica.clean_shutdown is not None:
         begun.update(_named_by_peers(replica, evidence), _saved(replica, evidence))
-        untold = untold or (_written_beside(replica) > end and not _gone_over(replica, end, evidence))
+        further = _written_beside(replica) > end and _is_full(replica)
+        untold = untold or (further and not _gone_over(replica, end, evidence))
     elif evidence.copied not in CRASHED and _may_have_stopped_there(replica, end, evidence):
         return
     if end in begun or untold:
@@ -203,6 +204,12 @@ def _known(replica: Replica) -> int:
     alone = replica.watermark_alone_is_wrong(stopped=replica.clean_shutdown is not None)
     mark = None if cut or alone else replica.high_watermark
     return max(0 if mark is None else mark.offset, _written_beside(replica))
+
+
+def _is_full(replica: Replica) -> bool:
+    """Whether the last segment is as large as one that was full."""
+    *before, last = (segment.size for segment in replica.segments)
+    return bool(before) and last >= min(before)
 
 
 def _written_beside(replica: Replica) -> int:

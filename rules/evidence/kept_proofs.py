@@ -43,7 +43,7 @@ def kept_proofs(evidence: PartitionEvidence, proofs: Sequence[Committed] | None 
         for since, proof in dated
         if all(start >= proof.end_offset for epoch, start in starts.items() if epoch > since)
     ]
-    untold = max(_led(chronicle.moments) - set(starts), default=-1)
+    untold = max(_led(chronicle.moments) - set(starts) - chronicle.led_by_nobody, default=-1)
     certain = (proof for since, proof in kept if since >= untold)
     return KeptProofs(
         certain=max(certain, key=_end, default=None),
