@@ -60,8 +60,8 @@ def _on(
     elected = tuple(c.broker for c in candidates if c.broker in vacant.electable and c.lacks)
     lacking = tuple(r for r in vacant.at_rest if r in replicas and r.broker in elected)
     # Who led last by word may lead still, whatever a longer log of an older epoch holds.
-    told = tuple(r for r in seen if r.broker == evidence.chronicle.last_leader[1])
-    followed = tuple(r for r in dict.fromkeys((*leaders, *told, *lacking)) if r in seen)
+    last = tuple(r for r in seen if r.broker == evidence.chronicle.last_leader[1])
+    followed = tuple(r for r in dict.fromkeys((*leaders, *last, *lacking)) if r in seen)
     doomed = tuple(_doomed(seen, followed, cuts, evidence))
     unjudged = tuple(broker for broker in assignment if broker not in {replica.broker for replica in replicas})
     unread, nowhere = unjudged_copies(evidence), tuple(_nowhere(evidence))
