@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from auditor.report.model import Advice, Candidate, Gate, Going, PlacedAdvice
+from auditor.report.model import Advice, Candidate, Gate, Going, PlacedAdvice, Survivor
 from rules.finding import capital, offsets_told
 from rules.words import numbered
 
@@ -64,11 +65,17 @@ def _how_to_copy(step: str, placed: PlacedAdvice) -> Iterator[str]:
     if step.startswith("Copy offsets "):
         yield FOLDER_WILL_DO
     written = [
-        f"tidemark salvage {finding} --broker {loss.survivors[0].broker} --to FILE"
+        f"tidemark salvage {finding} --broker {copy.broker} --to FILE"
         for loss, finding in zip(placed.losses, placed.salvaged_by, strict=False)
-        if finding and loss.survivors and not loss.restored
+        for copy in [copy for copy in loss.survivors if _names(step, copy)][:1]
+        if finding and not loss.restored
     ]
     yield from ("Or, after an audit of this dump, which gives findings their ids:", *written) if written else ()
+
+
+def _names(step: str, copy: Survivor) -> bool:
+    """Whether a step is about a copy, by its folder or by its broker."""
+    return copy.path in step or re.search(rf"\bbrokers? (?:\d+(?:, | or | and ))*{copy.broker}\b", step) is not None
 
 
 def _elected(placed: PlacedAdvice, best: Candidate) -> Iterator[tuple[str, ...]]:
@@ -158,9 +165,9 @@ def after_election(advice: Advice, best: Candidate) -> Iterator[str]:
 
 
 def _held_by_folders(advice: Advice, best: Candidate, firsts: Iterable[str]) -> bool:
-    """Whether folders that are copied hold all that the best candidate lacks."""
+    """Whether folders that are copied hold all that the best candidate lacks: by their epochs, if they carry any."""
     copied = {path for first in firsts for path in first.removeprefix("copy ").split(", ")}
-    held = [each.stretch for each in advice.doomed if each.path in copied]
+    held = [each.stretch for each in advice.doomed if each.path in copied and each.stretch.epoch >= 0]
     return bool(best.lacks) and all(
         any(s.epoch == own.epoch and s.start_offset <= own.start_offset < own.end_offset <= s.end_offset for s in held)
         for own in best.lacks
