@@ -147,7 +147,8 @@ def _bills(place: str, losses: Sequence[Loss], page: Sheet) -> Iterator[str]:
     """What it cost: a sentence a loss, and what is known beyond it."""
     for loss in losses:
         yield ""
-        yield from page.wrapped(f"LOST: {sentence(loss, place)}", 2, "strong", 2)
+        head = "PERHAPS LOST" if loss.unread else "LOST"
+        yield from page.wrapped(f"{head}: {sentence(loss, place)}", 2, "strong", 2)
         for line in details(loss):
             yield from page.wrapped(line, 4, "", 2)
 
