@@ -353,3 +353,8 @@ def test_a_finding_without_an_end_is_told_from_its_start_on() -> None:
     )
     assert "from offset 7 on" in head
     assert "None" not in head
+
+
+def test_what_has_no_room_and_may_be_lost_is_said_to_be() -> None:
+    screen = render(report_on(SAMPLES / "lives_without_ids"), columns=80)
+    assert re.search(r"… and \d+ more, perhaps lost \(-v\)", screen)

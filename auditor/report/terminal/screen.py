@@ -13,13 +13,12 @@ from auditor.report.summary.action import LONG, gates_in_brief
 from auditor.report.summary.conclusion import doubts, extent, read_of
 from auditor.report.summary.incidents import causes
 from auditor.report.summary.perhaps import perhaps_words
-from auditor.report.terminal.screen_rooms import MARGIN, Item, filled, fitting, forms, rooms_of
+from auditor.report.terminal.screen_rooms import MARGIN, PERHAPS, Item, filled, fitting, forms, rooms_of
 from auditor.report.unbilled import sentence
 from rules.finding import Place, Severity, capital, offsets_told
 
 LINES: Final = 25
 EVERY_LINE: Final = 1 << 62
-PERHAPS: Final = "Perhaps"
 NOTHING_LOST: Final = "No records are known to be lost."
 AIMS_SHOWN: Final = 3
 RANGES_SHOWN: Final = 8

@@ -16,6 +16,8 @@ MARGIN: Final = 10
 NARROWEST: Final = 30
 LEAST: Final = 2
 """Lines that a part keeps where the first sentences of all are too long together, as with very long names."""
+PERHAPS: Final = "Perhaps"
+"""The kind of what may be lost; its words begin so."""
 ROOMS: Final = {"LOST": 4, "WHY": 4, "DO NOW": 5, "GO?": 4, "NOT SEEN": 2}
 """Lines that a part has for sure; what others leave over is shared."""
 SHARING: Final = ("LOST", "GO?", "DO NOW", "WHY", "NOT SEEN")
@@ -171,10 +173,13 @@ def _left_out(items: Sequence[Item], all_items: Sequence[Item]) -> str:
     for going in (GOING["no-go"], GOING["unknown"], *([GOING["go"]] if anywhere else [])):
         meant = [item.meant(going) for item in items if item.says(going)]
         named += [f"; {going}{_together(meant)}"] if meant else []
+    advised = ", or tidemark advise" if named else ""
     opens = sum(item.opens for item in items)
+    if all(item.kind == PERHAPS for item in items):
+        named.append(", perhaps lost")
     if opens:
         named.append(f"; {opens} of them {'leaves' if opens == 1 else 'leave'} the verdict open")
-    return f"… and {len(items)} more{''.join(named)} (-v{', or tidemark advise' if named and not opens else ''})"
+    return f"… and {len(items)} more{''.join(named)} (-v{advised})"
 
 
 def _together(meant: Sequence[str]) -> str:
