@@ -14,6 +14,7 @@ from rules.evidence import PartitionEvidence, Replica, epoch_held
 from rules.loss.accounts import accounts
 from rules.loss.incurred import by_worth, losses
 from rules.loss.perhaps_answered import untold_answers
+from rules.loss.survivors import held_alike
 from rules.protocol import replica_log as protocol
 from rules.protocol.epochs import assign
 from rules.protocol.offsets import UNDEFINED_EPOCH, Epoch, without
@@ -169,14 +170,6 @@ def _of_its_own_records(replica: Replica, epoch: int, start: int, mark: int, evi
         return True
     apart = (d for d in evidence.differences if replica in (d.left, d.right))
     return not any(d.start_offset < mark and start < d.end_offset for d in apart)
-
-
-def held_alike(other: Replica, replica: Replica, epoch: int, evidence: PartitionEvidence) -> list[tuple[int, int]]:
-    """Offsets at which another replica holds the same records of an epoch; without epochs, those that do not differ."""
-    same = [(run.start_offset, run.end_offset) for run in other.runs_by_epoch.get(epoch, ())]
-    pair = {id(other), id(replica)}
-    apart = [(d.start_offset, d.end_offset) for d in evidence.differences if {id(d.left), id(d.right)} == pair]
-    return [part for start, end in same for part in without(start, end, apart)]
 
 
 def merged(stretches: Iterable[Stretch]) -> tuple[Stretch, ...]:

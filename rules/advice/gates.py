@@ -118,12 +118,17 @@ def _restarts(
     if restarts.evidence.topic == METADATA_TOPIC:
         return [*found.values()]
     free = sorted(known[path].broker for path in restarts.electable)
-    return [wrong.get(r) or _may_lead(gate, elections[r], free, restarts.evidence) for r, gate in found.items()]
+    return [
+        wrong.get(r.path) or _may_lead(r, (found[r.path], elections[r.path]), free, restarts.evidence) for r in in_order
+    ]
 
 
-def _may_lead(gate: Gate, election: Gate, free: Sequence[int], evidence: PartitionEvidence) -> Gate:
+def _may_lead(
+    replica: Replica, gates_of_it: tuple[Gate, Gate], free: Sequence[int], evidence: PartitionEvidence
+) -> Gate:
     """The start of a broker that may lead by it, where its election costs something or cannot be judged."""
-    broker, electable, leader = int(gate.action.split()[-1]), vacancy(evidence).electable, leads_meanwhile(evidence)
+    gate, election = gates_of_it
+    broker, electable, leader = replica.broker, vacancy(evidence).electable, leads_meanwhile(evidence)
     if gate.going != "go" or election.going == "go" or (electable and broker not in electable):
         return gate
     if not electable and leader is not None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rules.advice.cuts import held_alike, stretch_of
+from rules.advice.cuts import stretch_of
 from rules.advice.lacking import named
 from rules.advice.weighed import Gate, Stretch
 from rules.evidence import PartitionEvidence, Replica
+from rules.loss.survivors import held_alike
 from rules.protocol.offsets import without
 from rules.words import numbered
 

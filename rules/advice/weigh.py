@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rules.advice.cuts import held_alike, merged, owed_cuts, stretch_of
+from rules.advice.cuts import merged, owed_cuts, stretch_of
 from rules.advice.damage import damage, doubts
 from rules.advice.gates import AlreadyLost, gates
 from rules.advice.lacking import Held, holders, perhaps_lacked
@@ -15,7 +15,7 @@ from rules.evidence.electable import vacancy
 from rules.history.turns import last_assignment
 from rules.loss.held_by_none import held_by_none
 from rules.loss.incurred import Loss
-from rules.loss.survivors import FADING, Survivor, copies, survivors
+from rules.loss.survivors import FADING, Survivor, copies, held_alike, survivors
 from rules.loss.unbilled import Unbilled
 from rules.loss.written_up_to import words
 from rules.protocol.offsets import without

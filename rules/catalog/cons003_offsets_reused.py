@@ -62,7 +62,7 @@ def offsets_reused(evidence: PartitionEvidence) -> Iterator[Violation]:
     for loss in losses(evidence):
         # Nobody reads what is not committed.
         end = min(loss.reused_end, loss.committed_end)
-        if not (loss.restored or loss.unread) and end > loss.start_offset:
+        if loss.for_good and end > loss.start_offset:
             yield _violation(loss, end, evidence)
 
 

@@ -123,8 +123,8 @@ def _tail(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes
 
     A snapshot of producers is written where a segment begins or the broker stops. Where the log ends just there, and
     the replica knows of more, a file is missing: no page was lost out of one, though a crash may take a file's name.
-    After an orderly stop it may be missing wherever no peer shows how logs are cut there and the last file is full; a
-    high watermark alone is no word of it.
+    After an orderly stop it may be missing where the last file is full, and no peer shows how logs are cut there.
+    A high watermark alone is no word of it.
     """
     end = replica.log_end_offset
     unended = not replica.end_known or replica.log.unread

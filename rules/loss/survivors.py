@@ -11,7 +11,7 @@ from parsers.provenance import ReplicaState, Span
 from rules.chronicle.extents import Extents
 from rules.evidence import Difference, PartitionEvidence, Replica, SegmentFile, same_topic
 from rules.facts.stretch import EpochRun
-from rules.protocol.offsets import UNDEFINED_EPOCH
+from rules.protocol.offsets import UNDEFINED_EPOCH, without
 
 CopyKind = Literal["replica", "future replica", "deleted file", "deleted dir", "stray dir"]
 
@@ -124,13 +124,13 @@ def of_the_deposed(
     led = next((replica for replica in evidence.current if replica.broker == successor), None)
     if own is None or led is None or leader == successor or not _without_epochs(own):
         return ()
-    held = _alike(own, own, evidence) - _alike(led, own, evidence)
-    lost = Extents.of([(start, end)]) & held
+    held, taken = (Extents.of(held_alike(log, own, UNDEFINED_EPOCH, evidence)) for log in (own, led))
+    lost = Extents.of([(start, end)]) & (held - taken)
     return in_order(
         copy
         for replica in evidence.current
         if _without_epochs(replica)
-        for low, high in (lost & _alike(replica, own, evidence)).parts
+        for low, high in (lost & Extents.of(held_alike(replica, own, UNDEFINED_EPOCH, evidence))).parts
         for copy in copies(replica, UNDEFINED_EPOCH, low, high)
     )
 
@@ -139,11 +139,12 @@ def _without_epochs(replica: Replica) -> bool:
     return bool(replica.log.epochs) and all(run.epoch == UNDEFINED_EPOCH for run in replica.log.epochs)
 
 
-def _alike(replica: Replica, other: Replica, evidence: PartitionEvidence) -> Extents:
-    """Offsets at which a log without epochs holds records that do not differ from another one's."""
-    pair = {id(replica), id(other)}
+def held_alike(other: Replica, replica: Replica, epoch: int, evidence: PartitionEvidence) -> list[tuple[int, int]]:
+    """Offsets at which another replica holds the same records of an epoch; without epochs, those that do not differ."""
+    same = [(run.start_offset, run.end_offset) for run in other.runs_by_epoch.get(epoch, ())]
+    pair = {id(other), id(replica)}
     apart = [(d.start_offset, d.end_offset) for d in evidence.differences if {id(d.left), id(d.right)} == pair]
-    return Extents.of((run.start_offset, run.end_offset) for run in replica.log.epochs) - Extents.of(apart)
+    return [part for start, end in same for part in without(start, end, apart)]
 
 
 def _of_the_topic(replica: Replica, evidence: PartitionEvidence) -> bool:

@@ -51,7 +51,7 @@ def _lost(report: AuditReport) -> Iterator[str]:
     by_topic: Counter[str] = Counter()
     for placed in report.histories:
         by_topic[placed.topic] += sum(
-            loss.end_offset - loss.start_offset for loss in placed.losses if not (loss.restored or loss.unread)
+            loss.end_offset - loss.start_offset for loss in placed.losses if loss.for_good
         )
     yield from _family("tidemark_lost_offsets", "Offsets of earlier leaders that the leader's log does not hold now.")
     for topic, offsets in sorted(by_topic.items()):
