@@ -20,8 +20,8 @@ def left_behind(moments: Sequence[Moment], last_life: Sequence[Moment]) -> froze
 
     By all that was told of the partition: neither they nor anybody else says that they took part.
     """
-    last = _since_made(ordered(_dated(last_life)))
-    return _taking_part(_dated(moments)) - _taking_part(last) if last and len(last_life) < len(moments) else frozenset()
+    last = _since_made(ordered(_dated(last_life))) if len(last_life) < len(moments) else ()
+    return _taking_part(_dated(moments)) - _taking_part(last) if last else frozenset()
 
 
 def gave_up(moments: Iterable[Moment]) -> frozenset[int]:

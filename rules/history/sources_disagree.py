@@ -72,6 +72,7 @@ def _between_deletions(own: Sequence[Moment]) -> Iterator[Sequence[Moment]]:
 
 
 def _contradictions(own: Sequence[Moment]) -> Iterator[ToldApart]:
+    """Of statements in the order of their times."""
     yield from _loaded_amid_a_life(own)
     yield from _shorter_than_loaded(own)
     roles = newly_taken(own)
@@ -129,7 +130,7 @@ def _against_requests(own: Sequence[Moment], roles: Sequence[RoleTaken]) -> Iter
     """Fetches that name an epoch and were answered before its role, or came in after the next one."""
     began = {role.epoch: role.time for role in roles if role.kind == "leader-starts" and role.time is not None}
     # Who opens an epoch that another leads is EPOCH008's, and no contradiction of clocks.
-    following = ordered(m for m in own if m.kind in ROLE_KINDS and m.kind != "leader-starts")
+    following = [m for m in own if m.kind in ROLE_KINDS and m.kind != "leader-starts"]
     for m in own:
         # A partition that a session leaves out is served whatever its epoch (KAFKA-9338).
         if not isinstance(m, Fetched) or m.implied or m.doubtful or m.epoch is None:
@@ -153,7 +154,7 @@ def _without_role(own: Sequence[Moment]) -> Iterator[ToldApart]:
     It had none where it had one before and takes no other, or where the next one is the first of its process.
     """
     has_role, loaded, served, fetch = False, None, None, "took in a fetch of the partition"
-    for m in ordered(own):
+    for m in own:
         if gives_role(m):
             if served is not None and m.time is not None and isinstance(m, RoleTaken) and m.fresh:
                 role = f"took its first role after a start, in epoch {m.epoch}"
@@ -224,7 +225,7 @@ def _watermark_falls(own: Sequence[Moment]) -> Iterator[ToldApart]:
 def _shorter_than_loaded(own: Sequence[Moment]) -> Iterator[ToldApart]:
     """Whether a role is taken in one log with less than another says was loaded, or left by a cut since."""
     end, since, log = None, 0, ""
-    for m in ordered(own):
+    for m in own:
         if isinstance(m, LogEvent) and m.kind == "log-loaded":
             end, since, log = m.end_offset, m.time or 0, log_of(m.span.source)
         elif m.kind == "truncated" and end is not None and m.offset is not None:
@@ -246,7 +247,7 @@ def _loaded_amid_a_life(own: Sequence[Moment]) -> Iterator[ToldApart]:
     """
     made = [m.time for m in own if m.kind == "log-created" and m.time is not None]
     had_role, loaded, unloaded = False, None, None
-    for m in ordered(own):
+    for m in own:
         if isinstance(m, RoleTaken) and not m.doubtful:
             if loaded is not None and had_role and m.former is not None and m.among_all_roles:
                 went_on = f"went on from epoch {m.former} to epoch {m.epoch}"
