@@ -650,6 +650,23 @@ def dataclasses_are_frozen(module: Module) -> Iterator[str]:
                 yield f"{module.path}:{decorator.lineno}: a dataclass without {', '.join(missing)}"
 
 
+def replaced_by_another_library(modules: Iterable[Module]) -> Iterator[str]:
+    """Modules that take `replace` from dataclasses and name no dataclass: mypy lets it have a struct, and it fails.
+
+    Most values are structs. Dataclasses are left where a field is not compared, or a state changes in a loop.
+    """
+    every = tuple(modules)
+    classes = [node for module in every for node in nodes(module) if isinstance(node, ast.ClassDef)]
+    known = {each.name for each in classes if any("dataclass" in ast.unparse(d) for d in each.decorator_list)}
+    for module in every:
+        froms = [node for node in nodes(module) if isinstance(node, ast.ImportFrom)]
+        names = {alias.name for node in froms for alias in node.names}
+        own = {node.name for node in nodes(module) if isinstance(node, ast.ClassDef)}
+        taken = any(node.module == "dataclasses" and alias.name == "replace" for node in froms for alias in node.names)
+        if taken and not known & (names | own):
+            yield f"{module.path}: replace of dataclasses where no dataclass is named: structs have their own"
+
+
 def names_say_something(module: Module) -> Iterator[str]:
     named = [(0, Path(module.path).stem)]
     named += [
@@ -885,6 +902,10 @@ def offered_to_nobody(modules: Iterable[Module]) -> Iterator[str]:
                     yield f"{face.path}:{node.lineno}: offers {name}, which nobody takes"
 
 
+def test_a_dataclass_and_a_struct_are_replaced_each_by_its_library() -> None:
+    refuse(replaced_by_another_library(load(PACKAGES)))
+
+
 def shared_names(modules: Iterable[Module]) -> Iterator[str]:
     """One noun, one meaning: a name that two classes bear says what neither of them holds."""
     paths: dict[str, list[str]] = {}
@@ -996,6 +1017,17 @@ def test_a_name_that_nobody_takes_is_seen() -> None:
     face = module_of("rules/a/__init__.py", "from rules.a.b import X, Y, Z\nW = Z\n")
     taker = module_of("rules/c.py", "from rules.a import X\n")
     assert list(offered_to_nobody([face, taker])) == ["rules/a/__init__.py:1: offers Y, which nobody takes"]
+
+
+def test_a_struct_that_dataclasses_replace_is_seen() -> None:
+    config = module_of("auditor/config.py", "@dataclass(frozen=True)\nclass Config: ...")
+    knowing, unknowing = (
+        module_of(f"rules/{name.lower()}.py", f"from dataclasses import replace\nfrom auditor.config import {name}")
+        for name in ("Config", "Finding")
+    )
+    assert list(replaced_by_another_library([config, knowing])) == []
+    (complaint,) = replaced_by_another_library([config, knowing, unknowing])
+    assert complaint.startswith("rules/finding.py: replace of dataclasses")
 
 
 def test_a_name_of_two_classes_is_seen() -> None:
