@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -32,6 +33,7 @@ from parsers.metadata_log.records import (
 )
 from parsers.wire import Malformed
 
+Decoder = Callable[[MetadataCursor, int], MetadataRecord]
 NO_OP: Final = NoOp()
 _NO_LEADER_CHANGE: Final = -2
 _ENDPOINT_LEAST: Final = 7
@@ -81,17 +83,6 @@ def _register_broker(cursor: MetadataCursor, version: int) -> RegisterBroker:
         log_dirs=tagged(tags, 0, MetadataCursor.uuids, ()) if version >= 3 else (),
         cordoned_log_dirs=tagged(tags, 1, MetadataCursor.nullable_uuids, None) if version >= 4 else None,
     )
-
-
-def _unregister_broker(cursor: MetadataCursor, _version: int) -> UnregisterBroker:
-    broker_id, broker_epoch = _broker(cursor)
-    return UnregisterBroker(broker_id=broker_id, broker_epoch=broker_epoch)
-
-
-def _topic(cursor: MetadataCursor, _version: int) -> Topic:
-    record = Topic(name=cursor.string(), topic_id=cursor.uuid())
-    cursor.tags()
-    return record
 
 
 def _place(cursor: MetadataCursor) -> tuple[int, str]:
@@ -145,54 +136,6 @@ def _partition_change(cursor: MetadataCursor, version: int) -> PartitionChange:
     )
 
 
-def _config(cursor: MetadataCursor, _version: int) -> Config:
-    record = Config(
-        resource_type=cursor.int8(), resource=cursor.string(), name=cursor.string(), value=cursor.nullable_string()
-    )
-    cursor.tags()
-    return record
-
-
-def _broker(cursor: MetadataCursor) -> tuple[int, int]:
-    broker_id, broker_epoch = cursor.int32(), cursor.int64()
-    cursor.tags()
-    return broker_id, broker_epoch
-
-
-def _fence_broker(cursor: MetadataCursor, _version: int) -> FenceBroker:
-    broker_id, broker_epoch = _broker(cursor)
-    return FenceBroker(broker_id=broker_id, broker_epoch=broker_epoch)
-
-
-def _unfence_broker(cursor: MetadataCursor, _version: int) -> UnfenceBroker:
-    broker_id, broker_epoch = _broker(cursor)
-    return UnfenceBroker(broker_id=broker_id, broker_epoch=broker_epoch)
-
-
-def _remove_topic(cursor: MetadataCursor, _version: int) -> RemoveTopic:
-    record = RemoveTopic(topic_id=cursor.uuid())
-    cursor.tags()
-    return record
-
-
-def _feature_level(cursor: MetadataCursor, _version: int) -> FeatureLevel:
-    record = FeatureLevel(name=cursor.string(), level=cursor.int16())
-    cursor.tags()
-    return record
-
-
-def _remove_feature_level(cursor: MetadataCursor, _version: int) -> FeatureLevel:
-    record = FeatureLevel(name=cursor.string(), level=0)
-    cursor.tags()
-    return record
-
-
-def _producer_ids(cursor: MetadataCursor, _version: int) -> ProducerIds:
-    record = ProducerIds(broker_id=cursor.int32(), broker_epoch=cursor.int64(), next_producer_id=cursor.int64())
-    cursor.tags()
-    return record
-
-
 def _registration_change(cursor: MetadataCursor, version: int) -> BrokerRegistrationChange:
     broker_id, broker_epoch = cursor.int32(), cursor.int64()
     tags = cursor.tags()
@@ -210,53 +153,60 @@ def _registration_change(cursor: MetadataCursor, version: int) -> BrokerRegistra
     )
 
 
-def _no_op(cursor: MetadataCursor, _version: int) -> NoOp:
-    cursor.tags()
-    return NO_OP
-
-
-def _zk_migration_state(cursor: MetadataCursor, _version: int) -> ZkMigrationState:
-    record = ZkMigrationState(state=cursor.int8())
-    cursor.tags()
-    return record
-
-
 def _begin_transaction(cursor: MetadataCursor, _version: int) -> BeginTransaction:
     return BeginTransaction(name=tagged(cursor.tags(), 0, MetadataCursor.nullable_string, None))
-
-
-def _end_transaction(cursor: MetadataCursor, _version: int) -> EndTransaction:
-    cursor.tags()
-    return EndTransaction()
 
 
 def _abort_transaction(cursor: MetadataCursor, _version: int) -> AbortTransaction:
     return AbortTransaction(reason=tagged(cursor.tags(), 0, MetadataCursor.nullable_string, None))
 
 
-def _register_controller(cursor: MetadataCursor, _version: int) -> RegisterController:
-    record = RegisterController(
-        controller_id=cursor.int32(),
-        incarnation_id=cursor.uuid(),
-        zk_migration_ready=cursor.flag(),
-        endpoints=_endpoints(cursor),
-        features=_features(cursor),
-    )
+def _plain(kind: type[MetadataRecord], **fields: Callable[[MetadataCursor], object]) -> Decoder:
+    """Of a record whose fields stand one behind the other, in every version the same."""
+
+    def decoded(cursor: MetadataCursor, _version: int) -> MetadataRecord:
+        record = kind(**{name: read(cursor) for name, read in fields.items()})
+        cursor.tags()
+        return record
+
+    # A refusal names the record by this.
+    decoded.__name__ = re.sub(r"\B(?=[A-Z])", "_", kind.__name__).lower()
+    return decoded
+
+
+def _remove_feature_level(cursor: MetadataCursor, _version: int) -> FeatureLevel:
+    record = FeatureLevel(name=cursor.string(), level=0)
     cursor.tags()
     return record
 
 
-def _clear_elr(cursor: MetadataCursor, _version: int) -> ClearElr:
-    record = ClearElr(topic=cursor.string())
-    cursor.tags()
-    return record
-
-
-BODIES: Final[dict[int, tuple[int, Callable[[MetadataCursor, int], MetadataRecord]]]] = {
-    0: (4, _register_broker), 1: (0, _unregister_broker), 2: (0, _topic), 3: (2, _partition), 4: (0, _config),
-    5: (2, _partition_change), 7: (0, _fence_broker), 8: (0, _unfence_broker), 9: (0, _remove_topic),
-    12: (0, _feature_level), 15: (0, _producer_ids), 16: (0, _remove_feature_level), 17: (3, _registration_change),
-    20: (0, _no_op), 21: (0, _zk_migration_state), 23: (0, _begin_transaction), 24: (0, _end_transaction),
-    25: (0, _abort_transaction), 27: (0, _register_controller), 28: (0, _clear_elr),
+_Wire = MetadataCursor
+_BROKER: Final = {"broker_id": _Wire.int32, "broker_epoch": _Wire.int64}
+BODIES: Final[dict[int, tuple[int, Decoder]]] = {
+    0: (4, _register_broker),
+    1: (0, _plain(UnregisterBroker, **_BROKER)),
+    2: (0, _plain(Topic, name=_Wire.string, topic_id=_Wire.uuid)),
+    3: (2, _partition),
+    4: (0, _plain(
+        Config, resource_type=_Wire.int8, resource=_Wire.string, name=_Wire.string, value=_Wire.nullable_string,
+    )),
+    5: (2, _partition_change),
+    7: (0, _plain(FenceBroker, **_BROKER)),
+    8: (0, _plain(UnfenceBroker, **_BROKER)),
+    9: (0, _plain(RemoveTopic, topic_id=_Wire.uuid)),
+    12: (0, _plain(FeatureLevel, name=_Wire.string, level=_Wire.int16)),
+    15: (0, _plain(ProducerIds, **_BROKER, next_producer_id=_Wire.int64)),
+    16: (0, _remove_feature_level),
+    17: (3, _registration_change),
+    20: (0, _plain(NoOp)),
+    21: (0, _plain(ZkMigrationState, state=_Wire.int8)),
+    23: (0, _begin_transaction),
+    24: (0, _plain(EndTransaction)),
+    25: (0, _abort_transaction),
+    27: (0, _plain(
+        RegisterController, controller_id=_Wire.int32, incarnation_id=_Wire.uuid, zk_migration_ready=_Wire.flag,
+        endpoints=_endpoints, features=_features,
+    )),
+    28: (0, _plain(ClearElr, topic=_Wire.string)),
 }  # fmt: skip
 """Latest known version and decoder of each record, by api key."""
