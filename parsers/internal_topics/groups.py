@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from parsers.internal_topics.encodings import Fields, record_key, tagged_uuid
 from parsers.internal_topics.group_members import raw_member
@@ -102,8 +102,8 @@ def _value(record: InternalRecord) -> tuple[Fields, int]:
 
 
 class _Commit(Struct, frozen=True, kw_only=True):
-    offset: int | None = None
-    epoch: int | None = None
+    committed_offset: int | None = None
+    committed_epoch: int | None = None
     metadata_size: int | None = None
     commit_time: int | None = None
     expire_time: int | None = None
@@ -123,8 +123,8 @@ def _commit(record: InternalRecord) -> _Commit:
     topic_id = tagged_uuid(fields.tags().get(0))
     fields.finish()
     return _Commit(
-        offset=offset,
-        epoch=epoch,
+        committed_offset=offset,
+        committed_epoch=epoch,
         metadata_size=len(metadata.encode("utf-8")),
         commit_time=commit_time,
         expire_time=expire_time,
@@ -133,19 +133,13 @@ def _commit(record: InternalRecord) -> _Commit:
 
 
 def _offset_row(record: InternalRecord, origin: Origin, group: str, topic: str, partition: int) -> GroupOffset:
-    commit = _commit(record)
     return GroupOffset(
         **record_columns(record, origin),
         topic=topic,
-        topic_id=commit.topic_id,
         partition=partition,
         group=group,
-        committed_offset=commit.offset,
-        committed_epoch=commit.epoch,
-        metadata_size=commit.metadata_size,
-        commit_time=commit.commit_time,
-        expire_time=commit.expire_time,
         transaction="open" if record.transactional else "none",
+        **asdict(_commit(record)),
     )
 
 
@@ -153,7 +147,7 @@ class _Generation(Struct, frozen=True, kw_only=True):
     protocol_type: str | None = None
     generation: int | None = None
     protocol: str | None = None
-    leader: str | None = None
+    leader_hash: str | None = None
     state_time: int | None = None
     member_count: int | None = None
 
@@ -175,27 +169,15 @@ def _generation(record: InternalRecord) -> _Generation:
         protocol_type=protocol_type,
         generation=generation,
         protocol=protocol,
-        leader=leader,
+        leader_hash=_hash(leader),
         state_time=state_time,
         member_count=members,
     )
 
 
 def _group_row(record: InternalRecord, origin: Origin, group: str) -> GroupState:
-    state = _generation(record)
-    return GroupState(
-        **record_columns(record, origin),
-        topic=None,
-        topic_id=None,
-        partition=None,
-        group=group,
-        protocol_type=state.protocol_type,
-        generation=state.generation,
-        protocol=state.protocol,
-        leader_hash=_hash(state.leader),
-        member_count=state.member_count,
-        state_time=state.state_time,
-    )
+    place = {"topic": None, "topic_id": None, "partition": None}
+    return GroupState(**record_columns(record, origin), **place, group=group, **asdict(_generation(record)))
 
 
 def _hash(member: str | None) -> str | None:

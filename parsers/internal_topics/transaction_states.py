@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from parsers.internal_topics.encodings import Fields, record_key, tagged_int64
 from parsers.internal_topics.record import InternalRecord, record_columns, refuse_record
@@ -63,8 +64,14 @@ def _transaction(record: InternalRecord, origin: Origin) -> Transaction | str:
         return f"type {kind}"
     transactional_id = key.string()
     key.finish()
-    return _row(
-        record, origin, transactional_id, _state(record.value) if record.value is not None else _TransactionValue()
+    state = _TransactionValue() if record.value is None else _state(record.value)
+    return Transaction(
+        **record_columns(record, origin),
+        topic=None,
+        topic_id=None,
+        partition=None,
+        transactional_id=transactional_id,
+        **asdict(state),
     )
 
 
@@ -121,22 +128,3 @@ def _partitions(fields: Fields) -> str | None:
             raise TooLarge(f"at most {_PARTITION_LIMIT} partitions", str(len(names) + len(partitions)))
         names += [f"{topic}-{partition}" for partition in partitions]
     return ",".join(names)
-
-
-def _row(record: InternalRecord, origin: Origin, transactional_id: str, state: _TransactionValue) -> Transaction:
-    return Transaction(
-        **record_columns(record, origin),
-        topic=None,
-        topic_id=None,
-        partition=None,
-        transactional_id=transactional_id,
-        producer_id=state.producer_id,
-        producer_epoch=state.producer_epoch,
-        previous_producer_id=state.previous_producer_id,
-        next_producer_id=state.next_producer_id,
-        timeout_ms=state.timeout_ms,
-        state=state.state,
-        partitions=state.partitions,
-        last_update_time=state.last_update_time,
-        start_time=state.start_time,
-    )
