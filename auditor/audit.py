@@ -19,7 +19,7 @@ from auditor.engines.plan.brought_along import plan_brought_along
 from auditor.engines.plan.selection import Selection
 from auditor.engines.plan.text_units import TextPlan, plan_texts
 from auditor.engines.plan.units import OF_ONE_PARTITION, ReadUnit, plan
-from auditor.engines.progress import Progress, Silent
+from auditor.engines.progress import Progress
 from auditor.engines.witnesses.internal_topics import plan_internal
 from auditor.report.model import AuditReport
 from auditor.stopping import now_telling
@@ -60,7 +60,7 @@ def audit(dump: Path | Sequence[Path], config: AuditConfig, progress: Progress |
     """The report on a dump, or on several folders that are one dump together."""
     given = gather(dump)
     prepared = prepare(given, config)
-    watched = progress or Silent()
+    watched = progress or Progress()
     watched.total(prepared.bytes, prepared.replicas)
     verdicts: list[PartitionVerdict] = []
     interrupted = False

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Final, TextIO
 
-from auditor.engines.progress import Progress, Silent
+from auditor.engines.progress import Progress
 from auditor.report.sheet import size
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ A_MINUTE: Final = 60.0
 def watched(*, quiet: bool, seconds: float = A_MINUTE) -> Iterator[Progress]:
     """A bar where stderr is a terminal, a line a minute where it is none; nothing where somebody asked for quiet."""
     if quiet:
-        yield Silent()
+        yield Progress()
         return
     if not sys.stderr.isatty():
         with lines(sys.stderr, seconds) as progress:
@@ -65,7 +65,7 @@ def lines(stream: TextIO, seconds: float) -> Iterator[Progress]:
         thread.join()
 
 
-class Counted(Silent):
+class Counted(Progress):
     """How far a run has come, in numbers and in words."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

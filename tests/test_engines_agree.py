@@ -20,7 +20,7 @@ from auditor.config.policy import Policy
 from auditor.dumps import gather
 from auditor.engines.plan import log_stretches
 from auditor.engines.plan import trace_stretches as plan_traces
-from auditor.engines.progress import Silent
+from auditor.engines.progress import Progress
 from auditor.report.json import render
 from rules.thresholds import Chosen
 from tests.mutants.registry import MUTANTS
@@ -108,7 +108,7 @@ def test_the_path_of_the_dump_may_be_relative(sample: Callable[[str], Path], mon
     assert report(Path("dump"), "spark") == report(dump, "local")
 
 
-class Watched(Silent):
+class Watched(Progress):
     """Progress that counts."""
 
     def __init__(self) -> None:
@@ -195,7 +195,7 @@ def test_a_dump_that_executors_do_not_see_is_a_sentence(sample: Callable[[str], 
     prepared = prepare(gather(sample("fast_failover_kip101")), AuditConfig())
     moved = [structs.replace(unit, dump="/no/such/dump") for unit in prepared.units]
     with pytest.raises(ConfigError, match=r"^/no/such/dump: .*[Ee]very executor must see the dump") as caught:
-        list(run(moved, prepared.surroundings, Silent(), Selection()))
+        list(run(moved, prepared.surroundings, Progress(), Selection()))
     assert "\n" not in str(caught.value)
 
 

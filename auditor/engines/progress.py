@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Protocol
 
-
-class Progress(Protocol):
-    """Told by an engine as it goes; the engine never waits for it."""
+class Progress:
+    """Told by an engine as it goes; the engine never waits for it. As it stands, nobody watches."""
 
     def total(self, total_bytes: int, replicas: int) -> None:
         """So many bytes of so many replicas will be read."""
@@ -28,28 +26,3 @@ class Progress(Protocol):
 
     def judged(self, replicas: int) -> None:
         """A partition with so many replicas has its verdict."""
-
-
-class Silent:
-    """Progress that nobody watches."""
-
-    def total(self, total_bytes: int, replicas: int) -> None:
-        """Nobody is told."""
-
-    def again(self, more_bytes: int) -> None:
-        """Nobody is told."""
-
-    def advance(self, read_bytes: int) -> None:
-        """Nobody is told."""
-
-    def doing(self, words: str) -> None:
-        """Nobody is told."""
-
-    def done(self, parts: int, of: int) -> None:
-        """Nobody is told."""
-
-    def partition(self, topic: str | None, partition: int | None) -> None:
-        """Nobody is told."""
-
-    def judged(self, replicas: int) -> None:
-        """Nobody is told."""

@@ -19,7 +19,7 @@ from auditor.dumps import gather
 from auditor.engines.epoch_files import epochs_in
 from auditor.engines.named_statements import heard
 from auditor.engines.plan.units import OF_ONE_PARTITION
-from auditor.engines.progress import Progress, Silent
+from auditor.engines.progress import Progress
 from auditor.engines.reading import UnitReader
 from auditor.engines.settle import settle
 from auditor.engines.witnesses.broker_settings import informed
@@ -35,7 +35,7 @@ from rules.protocol.watermarks import ExpectedHighWatermark
 from rules.timeline.rows import Cell, LastStable, Timeline, TimelineRow, timeline_of
 
 AS_IT_STANDS: Final = AuditConfig()
-UNWATCHED: Final = Silent()
+UNWATCHED: Final = Progress()
 FORMATS: Final = ("terminal", "json", "svg", "html")
 FORMAT = "tidemark-timeline/1"
 MEANING = (

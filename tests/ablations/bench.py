@@ -14,7 +14,7 @@ from auditor.config import AuditConfig, ConfigError
 from auditor.dumps import gather
 from auditor.engines import local
 from auditor.engines.plan.units import ReadUnit
-from auditor.engines.progress import Silent
+from auditor.engines.progress import Progress
 from auditor.engines.reading import UnitReader
 from auditor.report.model import AuditReport, Gate
 from rules.evidence import Level
@@ -131,7 +131,7 @@ class Bench:
         config = AuditConfig(engine="local")
         prepared = prepare(gather(root), config)
         reader = CachingReader(self._known)
-        verdicts = [*local.run(prepared.units, prepared.surroundings, Silent(), config.selection, reader)]
+        verdicts = [*local.run(prepared.units, prepared.surroundings, Progress(), config.selection, reader)]
         return build_report(prepared.inventory, prepared.units, verdicts, config, "x", interrupted=False)
 
 

@@ -19,7 +19,7 @@ from dumps_at_hand import ROOT, SAMPLES
 
 from auditor.audit import audit
 from auditor.config import AuditConfig
-from auditor.engines.progress import Silent
+from auditor.engines.progress import Progress
 from auditor.report.model import AuditReport
 from auditor.report.terminal import render
 from auditor.stopping import listen
@@ -40,7 +40,7 @@ def many_partitions(to: Path, count: int) -> Path:
     return to
 
 
-class StoppedAfter(Silent):
+class StoppedAfter(Progress):
     def __init__(self, partitions: int) -> None:
         self.left = partitions
 

@@ -365,12 +365,12 @@ def test_what_is_judged_travels_whole(tmp_path: Path) -> None:
     from auditor.audit import prepare
     from auditor.dumps import gather
     from auditor.engines import local
-    from auditor.engines.progress import Silent
+    from auditor.engines.progress import Progress
 
     dump = unclean(tmp_path / "dump", "deleted file", logs=True)
     config = AuditConfig(engine="local", topic=("pay",))
     prepared = prepare(gather(dump), config)
-    verdicts = [*local.run(prepared.units, prepared.surroundings, Silent(), config.selection)]
+    verdicts = [*local.run(prepared.units, prepared.surroundings, Progress(), config.selection)]
     assert any(loss.survivors for verdict in verdicts for loss in verdict.losses)
     assert any(verdict.advice for verdict in verdicts)
     assert [*from_arrow(to_arrow(verdicts, PartitionVerdict), PartitionVerdict)] == verdicts
