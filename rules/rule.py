@@ -6,9 +6,10 @@ import ast
 import inspect
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rules.evidence import PartitionEvidence
 from rules.evidence.topic import TopicEvidence
@@ -121,31 +122,22 @@ def topic_rule(
     thresholds: tuple[Threshold, ...] = (),
 ) -> Callable[[TopicCheck], Rule]:
     """Declare a rule about whole topics: `@topic_rule(...)` over its check function."""
+    of_partitions = rule(
+        id=id, severity=severity, scope="topic", needs=needs, law=law, message=message, thresholds=thresholds
+    )
 
     def declare(check: TopicCheck) -> Rule:
-        return Rule(
-            id=id,
-            name=check.__name__,
-            severity=severity,
-            scope="topic",
-            needs=needs,
-            law=law,
-            implied_by=(),
-            message=message,
-            page=_page_of(check),
-            check=lambda _: iter(()),
-            thresholds=thresholds,
-            check_topic=check,
-        )
+        declared = of_partitions(cast("Check", check))
+        return replace(declared, check=lambda _: iter(()), check_topic=check)
 
     return declare
 
 
-def _page_of(check: Check | TopicCheck) -> Page:
+def _page_of(check: Check) -> Page:
     return read_page(inspect.getdoc(check) or _docstring_in_source(check))
 
 
-def _docstring_in_source(check: Check | TopicCheck) -> str:
+def _docstring_in_source(check: Check) -> str:
     """The docstring of a function from which Python was told to strip it (-OO)."""
     (function,) = ast.parse(inspect.getsource(check)).body
     return ast.get_docstring(function) or "" if isinstance(function, ast.FunctionDef) else ""

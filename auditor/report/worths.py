@@ -26,7 +26,7 @@ def by_worth(loss: Loss) -> dict[str, Ranges]:
     found: dict[str, list[tuple[int, int]]] = {}
     for portion in loss.portions:
         found.setdefault(portion.worth, []).append((portion.start_offset, portion.end_offset))
-    return {worth: _joined(ranges) for worth, ranges in found.items()}
+    return {worth: joined(ranges) for worth, ranges in found.items()}
 
 
 def worths_counted(numbers: Mapping[str, int]) -> str:
@@ -50,7 +50,7 @@ def surely_acknowledged(loss: Loss) -> bool:
 
 def acknowledged(loss: Loss) -> str:
     """Which offsets; a produce answer names the first record of its batch, so that more may be meant by it."""
-    sure = _joined([(p.start_offset, p.end_offset) for p in loss.portions if p.surely_told])
+    sure = joined((p.start_offset, p.end_offset) for p in loss.portions if p.surely_told)
     perhaps = by_worth(loss).get(PERHAPS, ())
     return _sure_and_perhaps(spans(sure), spans(perhaps))
 
@@ -98,11 +98,12 @@ def spans(ranges: Ranges) -> str:
     return ", ".join(span(*each) for each in ranges[:RANGES_NAMED]) + rest
 
 
-def _joined(ranges: Ranges) -> Ranges:
-    joined: list[tuple[int, int]] = []
-    for start, end in ranges:
-        if joined and joined[-1][1] == start:
-            joined[-1] = joined[-1][0], end
+def joined(ranges: Iterable[tuple[int, int]]) -> Ranges:
+    """The same offsets, in order, with those that touch as one range."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(ranges):
+        if found and start <= found[-1][1]:
+            found[-1] = found[-1][0], max(found[-1][1], end)
         else:
-            joined.append((start, end))
-    return joined
+            found.append((start, end))
+    return found

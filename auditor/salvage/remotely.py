@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from auditor.salvage.copies_of_lost import Lost, losses_told
+from rules.chronicle.extents import Extents
 from rules.finding import offsets_told
 
 
@@ -18,17 +19,6 @@ def kept_remotely(lost: Lost, report: Mapping[str, object]) -> Iterator[str]:
                 found.setdefault(copy["epoch"], set()).add((start, end, copy["segment"]))
     for epoch, stretches in sorted(found.items()):
         held = sorted(stretches)
-        offsets = " and ".join(offsets_told(*stretch) for stretch in _joined((start, end) for start, end, _ in held))
+        offsets = " and ".join(offsets_told(*stretch) for stretch in Extents.of(each[:2] for each in held).parts)
         segments = ", ".join(segment for _, _, segment in held)
         yield f"Remote storage holds {offsets} of epoch {epoch}, by __remote_log_metadata: segments {segments}."
-
-
-def _joined(stretches: Iterator[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Stretches in order, those that touch as one."""
-    joined: list[tuple[int, int]] = []
-    for start, end in stretches:
-        if joined and start <= joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
-        else:
-            joined.append((start, end))
-    return joined

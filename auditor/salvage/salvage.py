@@ -39,6 +39,7 @@ from parsers.records.record_contents import RecordContent, decode_contents
 from parsers.tables import Refusal
 from rules.finding import offsets_told
 from rules.loss.survivors import Survivor
+from rules.protocol.offsets import without
 from rules.words import counted
 
 WARNINGS: Final = (
@@ -199,7 +200,7 @@ def _copy(
         undecided=fates["unknown"],
         spans=tuple(_joined(used)),
         refusals=tuple(refusals),
-        missing=tuple(_gaps(sorted(run for own in held.values() for run in own), lost.start, lost.end)),
+        missing=tuple(without(lost.start, lost.end, (run for own in held.values() for run in own))),
     )
 
 
@@ -255,16 +256,6 @@ def _extend(runs: list[tuple[int, int]], offset: int) -> None:
         runs[-1] = (runs[-1][0], offset + 1)
     else:
         runs.append((offset, offset + 1))
-
-
-def _gaps(runs: Iterable[tuple[int, int]], start: int, end: int) -> Iterator[tuple[int, int]]:
-    due = start
-    for first, after in runs:
-        if first > due:
-            yield due, first
-        due = max(due, after)
-    if due < end:
-        yield due, end
 
 
 def _outcome(done: Salvaged, target: Path) -> Iterator[str]:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from auditor.engines.witnesses.broker_versions import known_versions, logged_versions
 from auditor.engines.witnesses.clock_lines import with_lines
+from auditor.engines.witnesses.registrations import logged
 from parsers.broker_log import wall_clock
 from parsers.provenance import Span, row_span
 from parsers.tables import BrokerEvent, BrokerSetting, ConfigChange
@@ -130,21 +131,9 @@ def of_releases(events: Iterable[BrokerEvent]) -> Iterator[Setting]:
     """The releases and metadata versions that a broker printed, and when it started and stopped."""
     for event in events:
         if event.kind in _VERSIONS and event.detail:
-            yield _of_broker(event, _VERSIONS[event.kind], event.detail)
+            yield logged(event, _VERSIONS[event.kind], event.detail)
         elif event.kind in _STATES and event.component in _SERVERS:
-            yield _of_broker(event, *_STATES[event.kind])
-
-
-def _of_broker(event: BrokerEvent, name: str, value: str) -> Setting:
-    return Setting(
-        name=name,
-        value=value,
-        origin="log",
-        broker=event.broker,
-        since=wall_clock(event.time_text) if event.time_text else None,
-        clock=f"broker {event.broker}",
-        span=row_span(event),
-    )
+            yield logged(event, *_STATES[event.kind])
 
 
 def of_creations(events: Iterable[BrokerEvent]) -> Iterator[Setting]:
@@ -153,16 +142,8 @@ def of_creations(events: Iterable[BrokerEvent]) -> Iterator[Setting]:
         if event.kind != _CREATION or not event.detail or len(event.detail) >= _DETAIL_LIMIT:
             continue
         for name, sign, printed in _PROPERTY.findall(event.detail):
-            yield Setting(
-                name=name,
-                value=printed.strip('"[]'),
-                origin="log",
-                topic=event.topic,
-                since=wall_clock(event.time_text) if event.time_text else None,
-                clock=f"broker {event.broker}",
-                inherited=sign != "=",
-                span=row_span(event),
-            )
+            own = logged(event, name, printed.strip('"[]'))
+            yield replace(own, broker=None, topic=event.topic, inherited=sign != "=")
 
 
 def of_configurations(events: Iterable[BrokerEvent]) -> Iterator[Setting]:
@@ -172,16 +153,8 @@ def of_configurations(events: Iterable[BrokerEvent]) -> Iterator[Setting]:
             values, whole = configured(event.detail or ""), len(event.detail or "") < _DETAIL_LIMIT
             names = TOPICS_OWN if event.topic else DYNAMIC
             for name in sorted(names if whole else names & values.keys()):
-                yield Setting(
-                    name=name,
-                    value=values.get(name),
-                    origin="applied",
-                    broker=event.other_broker,
-                    topic=event.topic,
-                    since=wall_clock(event.time_text) if event.time_text else None,
-                    clock=f"broker {event.broker}",
-                    span=row_span(event),
-                )
+                own = logged(event, name, values.get(name))
+                yield replace(own, origin="applied", broker=event.other_broker, topic=event.topic)
 
 
 def configured(printed: str) -> dict[str, str]:

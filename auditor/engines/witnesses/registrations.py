@@ -20,17 +20,21 @@ _REGISTRAR: Final = "BrokerLifecycleManager"
 def memberships_in(events: Iterable[BrokerEvent]) -> Iterator[Setting]:
     """What brokers' own logs tell of it."""
     for event in events:
-        membership = _membership(event)
-        if membership is not None:
-            yield Setting(
-                name=membership[0],
-                value=membership[1],
-                origin="log",
-                broker=event.broker,
-                since=wall_clock(event.time_text) if event.time_text else None,
-                clock=f"broker {event.broker}",
-                span=row_span(event),
-            )
+        if (membership := _membership(event)) is not None:
+            yield logged(event, *membership)
+
+
+def logged(event: BrokerEvent, name: str, value: str | None) -> Setting:
+    """What a broker's log tells of that broker, from the time of its line on."""
+    return Setting(
+        name=name,
+        value=value,
+        origin="log",
+        broker=event.broker,
+        since=wall_clock(event.time_text) if event.time_text else None,
+        clock=f"broker {event.broker}",
+        span=row_span(event),
+    )
 
 
 def _membership(event: BrokerEvent) -> tuple[str, str] | None:

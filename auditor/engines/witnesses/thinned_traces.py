@@ -52,7 +52,7 @@ class Thinning:
             if not same or size > GATHERED:
                 yield self._of_columns(held)
                 held, size = [], 0
-            size += _size(part)
+            size += sum(len(rows) for rows in (part.fetches, part.produces) if rows is not None)
             held.append(part if part.fetches is None else replace(part, fetches=without_repetitions(part.fetches)))
         yield self._of_columns(held)
 
@@ -78,10 +78,6 @@ def thinned_rows(rows: Sequence[PartitionFetch]) -> Iterator[PartitionFetch]:
     kept, _ = landmarks(_frame(rows, FETCH_COLUMNS), pl.DataFrame(schema=PRODUCE_COLUMNS))
     for place, out in zip(kept["place"], kept["left_out"], strict=True):
         yield rows[place]._replace(left_out=out) if out else rows[place]
-
-
-def _size(part: RequestColumns) -> int:
-    return sum(len(rows) for rows in (part.fetches, part.produces) if rows is not None)
 
 
 def _numbers(parts: Iterable[Mapping[str, Integers]], columns: Iterable[str]) -> pl.DataFrame:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from auditor.report.model import AuditReport, Going, Loss, PlacedHistory, Survivor
+from auditor.report.worths import Ranges, joined
 from rules.finding import PLACE_OF_NAMES
 from rules.words import counted
 
@@ -18,7 +19,7 @@ _FATE: Final = {
 }
 
 
-def copies(history: PlacedHistory, loss: Loss, report: AuditReport) -> Iterator[tuple[str, str, list[tuple[int, int]]]]:
+def copies(history: PlacedHistory, loss: Loss, report: AuditReport) -> Iterator[tuple[str, str, Ranges]]:
     """What is to be done with each copy, where it lies, and the ranges that it holds.
 
     Deleted files of one folder are one copy.
@@ -27,7 +28,7 @@ def copies(history: PlacedHistory, loss: Loss, report: AuditReport) -> Iterator[
     for survivor in loss.survivors:
         held.setdefault((survivor.broker, survivor.kind, _folder(survivor)), []).append(survivor)
     for own in held.values():
-        yield _words(history, own[0], report), _where(own), _joint(own)
+        yield _words(history, own[0], report), _where(own), joined((s.start_offset, s.end_offset) for s in own)
 
 
 def _folder(survivor: Survivor) -> str:
@@ -50,17 +51,6 @@ def _where(held: Sequence[Survivor]) -> str:
     """Its path in the dump."""
     more = f" and {counted(len(held) - 1, 'file')} beside it" if len(held) > 1 else ""
     return f"{held[0].path}{more}"
-
-
-def _joint(held: Sequence[Survivor]) -> list[tuple[int, int]]:
-    """The ranges that copies hold together."""
-    ranges: list[tuple[int, int]] = []
-    for start, end in sorted((survivor.start_offset, survivor.end_offset) for survivor in held):
-        if ranges and start <= ranges[-1][1]:
-            ranges[-1] = ranges[-1][0], max(ranges[-1][1], end)
-        else:
-            ranges.append((start, end))
-    return ranges
 
 
 def _starts(history: PlacedHistory, broker: int, report: AuditReport) -> set[Going]:
