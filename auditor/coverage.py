@@ -108,7 +108,7 @@ def _expected(
     selection: Selection,
 ) -> Iterator[int]:
     """The bytes that are to be read, in parts: those that are not here, or that nobody asked for, count as well."""
-    yield from _planned(units)
+    yield from (unit.bytes for unit in units if unit.kind == "log")
     yield from _left_out(inventory, units, selection)
     yield from (replica.bytes_seen for replica in _by_texts(replicas, units))
     yield from (replica.bytes_missing for replica in replicas)
@@ -166,10 +166,6 @@ def _log_times(units: Sequence[ReadUnit], brokers: set[int], timezones: Sequence
         by_zone.setdefault(given[0] if given else None, []).append(broker)
     for timezone, own in sorted(by_zone.items(), key=lambda each: (each[0] is not None, each[0] or "")):
         yield LogTimes(timezone=timezone, brokers=tuple(own))
-
-
-def _planned(units: Sequence[ReadUnit]) -> Iterator[int]:
-    return (unit.bytes for unit in units if unit.kind == "log")
 
 
 def _by_texts(replicas: Sequence[ReplicaVerdict], units: Sequence[ReadUnit]) -> Iterator[ReplicaVerdict]:

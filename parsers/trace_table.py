@@ -56,7 +56,7 @@ def trace_rows(path: Path, origin: Origin, start: int = 0, end: int | None = Non
 
 def _rows(file: BinaryIO, origin: Origin, start: int, end: int | None) -> Iterator[Fetch | Refusal]:
     first = file.readline(LINE_LIMIT).removeprefix(b"\xef\xbb\xbf")
-    dialect = None if first.lstrip().startswith(b"{") else _delimiter(first)
+    dialect = None if first.lstrip().startswith(b"{") else max(",;\t", key=first.decode("latin-1").count)
     names = _names(first, dialect) if dialect else []
     missing = [name for name in REQUIRED if names is None or name not in names] if dialect else []
     if names is None or missing:
@@ -101,10 +101,6 @@ def _skip_line(file: BinaryIO) -> None:
         pass
 
 
-def _delimiter(header: bytes) -> str:
-    return max(",;\t", key=header.decode("latin-1").count)
-
-
 def _names(header: bytes, delimiter: str) -> list[str] | None:
     """The columns that a header names; None where it is no line of CSV."""
     try:
@@ -121,16 +117,12 @@ def _fields(line: bytes, names: list[str], delimiter: str | None) -> Mapping[str
             parsed = json.loads(text)
         else:
             (cells,) = csv.reader([text], delimiter=delimiter, strict=True)
-            parsed = {name: _cell(cell) for name, cell in zip(names, cells, strict=True)}
+            parsed = {name: cell.strip() or None for name, cell in zip(names, cells, strict=True)}
     except (ValueError, RecursionError, csv.Error) as error:
         raise _Unfit("a JSON object" if delimiter is None else f"{len(names)} fields") from error
     if not isinstance(parsed, dict):
         raise _Unfit("a JSON object")
     return parsed
-
-
-def _cell(cell: str) -> str | None:
-    return cell.strip() or None
 
 
 def _number(fields: Mapping[str, object], name: str) -> int | None:

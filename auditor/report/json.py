@@ -10,7 +10,6 @@ import msgspec
 from auditor.document_fields import Json, at_least, camel, fields
 from auditor.report.model import (
     AuditReport,
-    Contents,
     Coverage,
     GroupAtRisk,
     Incident,
@@ -22,8 +21,6 @@ from auditor.report.model import (
     PlacedReplica,
     Portion,
     ProtocolOutcome,
-    RemoteCopy,
-    Survivor,
     UndecidedLine,
 )
 from auditor.report.named_places import PLACES_TOLD, listed
@@ -211,18 +208,14 @@ def loss_document(loss: Loss) -> Json:
         "portions": [_portion(portion) for portion in loss.portions],
         "reused": [start, loss.reused_end],
         **fields(loss, "reused_epochs answers answers_known first_time last_time clock"),
-        "contents": None if loss.contents is None else _contents(loss.contents),
+        "contents": None if loss.contents is None else fields(loss.contents),
         **fields(loss, "clients readers"),
         "groups": [_group(group) for group in loss.groups],
         "groupsKnown": loss.groups_known,
-        "survivors": [_survivor(survivor) for survivor in loss.survivors],
-        "remote": [_remote(copy) for copy in loss.remote],
+        "survivors": [fields(each, "broker kind path start_offset end_offset") for each in loss.survivors],
+        "remote": [fields(each, "segment broker epoch start_offset end_offset span=evidence") for each in loss.remote],
         **fields(loss, "searched restored unread=perhapsHeldBy because"),
     }
-
-
-def _remote(copy: RemoteCopy) -> Json:
-    return fields(copy, "segment broker epoch start_offset end_offset span=evidence")
 
 
 def _portion(portion: Portion) -> Json:
@@ -233,13 +226,5 @@ def _portion(portion: Portion) -> Json:
     }
 
 
-def _contents(contents: Contents) -> Json:
-    return fields(contents)
-
-
 def _group(group: GroupAtRisk) -> Json:
     return fields(group, "group offset=committedOffset epoch=committedEpoch time=commitTime standing")
-
-
-def _survivor(survivor: Survivor) -> Json:
-    return fields(survivor, "broker kind path start_offset end_offset")

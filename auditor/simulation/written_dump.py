@@ -16,7 +16,6 @@ from auditor.simulation.decisions import directory_id, write_metadata_log
 from auditor.simulation.journal_rows import FIRST_TIMESTAMP, Journal, Recorder, recorded
 from auditor.simulation.writing_place import CLUSTER, CONTROLLER, TOPIC, TOPIC_ID, StatementStamp
 from auditor.whole_files import whole_folder
-from parsers.tables import BrokerEvent
 from parsers.writers.broker_log import event_line, start_lines
 from parsers.writers.checkpoints import (
     epoch_lines,
@@ -146,16 +145,12 @@ def write_logs(journal: Journal, folder: Path, generation: Generation, first: Cl
     """Writes the logs; a node's appenders open their files when it starts, whether or not anything comes."""
     folder.mkdir(parents=True)
     release = generation.binary.release
-    events = [(_time(row), event_line(row, release)) for row in journal.server]
+    events = [(row.time_text or "", event_line(row, release)) for row in journal.server]
     starts = [] if journal.node == CONTROLLER else list(_starts(journal, generation, first))
     _write(folder / "server.log", (line for _, line in sorted([*starts, *events], key=lambda pair: pair[0])))
     _write(folder / "state-change.log", (event_line(row, release) for row in journal.state_change))
     requests = groupby(journal.requests, key=lambda row: (type(row), row.correlation_id))
     _write(folder / "kafka-request.log", (request_line(tuple(rows), release) for _, rows in requests))
-
-
-def _time(row: BrokerEvent) -> str:
-    return row.time_text or ""
 
 
 def _write(path: Path, lines: Iterable[bytes]) -> None:

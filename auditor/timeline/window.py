@@ -37,7 +37,7 @@ def window_of(
     drawn: Timeline, since: str | None = None, until: str | None = None, offsets: str | None = None
 ) -> Window:
     """From one time to another of the reference clock, and from one offset to another."""
-    times = [_moment(row.time) for row in drawn.rows if row.time is not None]
+    times = [datetime.fromtimestamp(row.time / 1000, UTC) for row in drawn.rows if row.time is not None]
     first, last = _time(since, "--from", times), _time(until, "--to", times)
     if first is not None and last is not None and first > last:
         raise ConfigError(f"--from {since} is later than --to {until}: expected the earlier time first")
@@ -56,10 +56,6 @@ def _offsets(text: str) -> tuple[int, int]:
 
 
 _RANGE = re.compile(r"([0-9]{1,19})(?:(?:-|–|\.\.)([0-9]{1,19}))?")
-
-
-def _moment(milliseconds: int) -> datetime:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
 def _time(text: str | None, option: str, times: Sequence[datetime]) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from parsers.tables import BrokerEvent
@@ -50,10 +50,6 @@ def _name(row: BrokerEvent) -> str:
     return f"{row.topic}-{row.partition}"
 
 
-def _spaced(joined: str | None) -> str:
-    return joined or ""
-
-
 def _leader_starts(row: BrokerEvent, release: Release) -> Worded:
     name = _name(row)
     if release >= (3, 3):
@@ -61,13 +57,13 @@ def _leader_starts(row: BrokerEvent, release: Release) -> Worded:
         return (
             f"[Broker id={row.broker}] Leader {name} with topic id Some({row.topic_id}) starts at leader epoch {row.epoch}"
             f" from offset {row.offset} with partition epoch {row.partition_epoch}, high watermark {row.high_watermark},"
-            f" ISR [{_spaced(row.isr)}], adding replicas [] and removing replicas [] . Previous leader {leader} and"
+            f" ISR [{row.isr or ''}], adding replicas [] and removing replicas [] . Previous leader {leader} and"
             f" previous leader epoch was {row.previous_epoch}."
         ), _STATE_CHANGE
     if release >= (2, 6):
         return (
             f"[Broker id={row.broker}] Leader {name} starts at leader epoch {row.epoch} from offset {row.offset} with high"
-            f" watermark {row.high_watermark} ISR [{_spaced(row.isr)}] addingReplicas [] removingReplicas []. Previous"
+            f" watermark {row.high_watermark} ISR [{row.isr or ''}] addingReplicas [] removingReplicas []. Previous"
             f" leader epoch was {row.previous_epoch}."
         ), _STATE_CHANGE
     prefix = f"[Partition {name} broker={row.broker}] {name} starts at"
@@ -150,7 +146,7 @@ def _isr(row: BrokerEvent, release: Release) -> Worded:
         return f"{prefix}{words}", _PARTITION
     if row.kind == "isr-expanding":
         return f"{prefix}Expanding ISR from {row.previous_isr} to {row.isr}", _PARTITION
-    words = f"{prefix}Shrinking ISR from {row.previous_isr} to {_spaced(row.isr)}"
+    words = f"{prefix}Shrinking ISR from {row.previous_isr} to {row.isr or ''}"
     if row.detail is not None:
         words += (
             f". Leader: (highWatermark: {row.high_watermark}, endOffset: {row.log_end_offset})."
@@ -248,12 +244,6 @@ def _log_logger(release: Release) -> str:
     return "kafka.log.UnifiedLog" if release >= (3,) else "kafka.log.Log"
 
 
-def _all(
-    kinds: Iterable[EventKind], worded: Callable[[BrokerEvent, Release], Worded]
-) -> dict[EventKind, Callable[[BrokerEvent, Release], Worded]]:
-    return dict.fromkeys(kinds, worded)
-
-
 def _replica_created(row: BrokerEvent, _release: Release) -> Worded:
     name = _name(row)
     return f"Created log for partition {name} in {row.directory}/{name} with properties {{}}", _LOG_MANAGER
@@ -274,14 +264,14 @@ _WORDINGS: Final[Mapping[EventKind, Callable[[BrokerEvent, Release], Worded]]] =
     "truncating": _truncating,
     "truncation-no-effect": _no_effect,
     "log-start-incremented": _start_moved,
-    **_all(("initial-high-watermark", "replica-loaded"), _first_high_watermark),
-    **_all(("isr-updated", "isr-update-rejected", "isr-expanding", "isr-shrinking"), _isr),
-    **_all(("truncating-below-high-watermark", "non-monotonic-high-watermark"), _watermark_cut),
-    **_all(
+    **dict.fromkeys(("initial-high-watermark", "replica-loaded"), _first_high_watermark),
+    **dict.fromkeys(("isr-updated", "isr-update-rejected", "isr-expanding", "isr-shrinking"), _isr),
+    **dict.fromkeys(("truncating-below-high-watermark", "non-monotonic-high-watermark"), _watermark_cut),
+    **dict.fromkeys(
         ("truncating-by-epoch-answer", "truncating-to-high-watermark", "epoch-answer-kept", "epoch-answer-unknown"),
         _by_word,
     ),
-    **_all(
+    **dict.fromkeys(
         (
             "fetch-offset-out-of-range", "reset-fetch-offset-to-latest", "reset-fetch-offset-to-start",
             "full-truncation", "full-truncation-no-effect",

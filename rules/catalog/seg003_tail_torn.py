@@ -67,7 +67,7 @@ def tail_torn(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
                 brokers=(replica.broker,),
                 start_offset=replica.log_end_offset,
                 end_offset=replica.recovery_point.offset if flushed and replica.recovery_point else None,
-                severity=Severity.HIGH if flushed and not _doubtful(evidence, replica) else Severity.INFO,
+                severity=Severity.HIGH if flushed and not (evidence.copied_live or replica.may_be_live) else Severity.INFO,
                 confidence="certain" if flushed else "likely",
                 facts={
                     "broker": replica.broker,
@@ -106,10 +106,6 @@ def _remote(head: RemoteHead) -> Undecided:
         start_offset=head.untold[0][0],
         end_offset=head.untold[-1][1],
     )
-
-
-def _doubtful(evidence: PartitionEvidence, replica: Replica) -> bool:
-    return evidence.copied_live or replica.may_be_live
 
 
 def _unopened(replica: Replica) -> Iterator[Undecided]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Final
 
 from msgspec import Struct
@@ -46,14 +47,10 @@ def kept_proofs(evidence: PartitionEvidence, proofs: Sequence[Committed] | None 
     untold = max(_led(chronicle.moments) - set(starts) - chronicle.led_by_nobody, default=-1)
     certain = (proof for since, proof in kept if since >= untold)
     return KeptProofs(
-        certain=max(certain, key=_end, default=None),
-        furthest=max((proof for _, proof in kept), key=_end, default=None),
+        certain=max(certain, key=attrgetter("end_offset"), default=None),
+        furthest=max((proof for _, proof in kept), key=attrgetter("end_offset"), default=None),
         untold_epoch=untold,
     )
-
-
-def _end(proof: Committed) -> int:
-    return proof.end_offset
 
 
 def _led(moments: Sequence[Moment]) -> set[int]:

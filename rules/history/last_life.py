@@ -159,7 +159,7 @@ def _falls(moments: Sequence[Moment]) -> Iterator[_Fall]:
         known = newest.get(moment.clock)
         if moment.kind == "log-deleted":
             deleted[moment.clock] = moment
-        elif moment.epoch is not None and _accepted(moment):
+        elif moment.epoch is not None and not moment.doubtful and moment.error in (None, 0):
             gone = deleted.pop(moment.clock, None)
             before = 0 if known is None and gone is not None else known
             # A controller gives an epoch to one leader.
@@ -180,7 +180,3 @@ def _log_end(behind: Iterable[Moment], clock: str, epoch: int) -> int | None:
     role = next((m for m in behind if m.clock == clock and (m.kind in ROLE_KINDS or m.epoch != epoch)), None)
     taken = role is not None and role.kind in ROLE_KINDS and role.epoch == epoch and not role.doubtful
     return role.offset if role is not None and taken else None
-
-
-def _accepted(moment: Moment) -> bool:
-    return not moment.doubtful and moment.error in (None, 0)

@@ -28,7 +28,6 @@ class HeldByNone(Struct, frozen=True, kw_only=True):
     end_offset: int
     committed_end: int
     """Offsets from the start up to here were certainly committed."""
-    acknowledged_end: int
     claims: tuple[Word, ...]
     """Who tells that there were records, the surest and furthest first."""
     doubt: str
@@ -111,11 +110,8 @@ def _judged(
     """What is certain of the stretch, and what is not."""
     start, last = stretch
     inside = last <= end
-    sure = {
-        "committed": max([start, _held_by_all(evidence, claims), *_ends(claims, "committed")]),
-        "acknowledged": max([start, *_ends(claims, "acknowledged")]),
-    }
-    known = min(last, max(sure.values()))
+    committed = max([start, _held_by_all(evidence, claims), *_ends(claims, "committed")])
+    known = min(last, max([committed, *_ends(claims, "acknowledged")]))
     if all(replica.unseen(*stretch) for replica in own_logs(evidence)):
         return  # no copy has the files: the question is what they hold
     by_word = evidence.copied == "live" and not inside
@@ -127,8 +123,7 @@ def _judged(
         yield HeldByNone(
             start_offset=low,
             end_offset=high,
-            committed_end=min(high, max(low, sure["committed"])),
-            acknowledged_end=min(high, max(low, sure["acknowledged"])),
+            committed_end=min(high, max(low, committed)),
             claims=own,
             doubt="" if certain else doubt or next((word.doubt for word in own if not word.sure), UNCOMMITTED),
             missing="" if certain else missing or "a log that tells how far records were committed",

@@ -39,7 +39,7 @@ def end_offset_for(entries: EpochChain, requested: Epoch, log_end_offset: Offset
         return None
     if requested == entries[-1].epoch:
         return EpochEnd(epoch=requested, end_offset=log_end_offset)
-    higher = bisect_right(entries, requested, key=_epoch)
+    higher = bisect_right(entries, requested, key=lambda entry: entry.epoch)
     floor = entries[higher - 1].epoch if higher else requested
     return EpochEnd(epoch=floor, end_offset=entries[higher].start_offset)
 
@@ -129,10 +129,6 @@ def epoch_at(entries: EpochChain, offset: Offset) -> Epoch | None:
     """The epoch that owns an offset by this chain; None below its first entry."""
     covered = bisect_right(entries, offset, key=_start_offset)
     return entries[covered - 1].epoch if covered else None
-
-
-def _epoch(entry: EpochStart) -> Epoch:
-    return entry.epoch
 
 
 def _start_offset(entry: EpochStart) -> Offset:

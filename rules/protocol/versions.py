@@ -113,12 +113,7 @@ def metadata_version(level: int) -> ProtocolVersion | None:
 
 def metadata_level(spoken: ProtocolVersion) -> int | None:
     """The newest feature level of metadata.version that a protocol version reaches; None before there was one."""
-    reached = (level for level in range(len(METADATA_VERSIONS), 0, -1) if _named(level) <= spoken)
-    return next(reached, None)
-
-
-def _named(level: int) -> ProtocolVersion:
-    return protocol(METADATA_VERSIONS[level - 1])
+    return max((level for level, named in enumerate(METADATA_VERSIONS, 1) if protocol(named) <= spoken), default=None)
 
 
 def protocol(name: str) -> ProtocolVersion:

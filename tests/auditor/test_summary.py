@@ -241,9 +241,8 @@ def test_offsets_at_stake_count_once_and_only_where_no_bill_counts_them(tmp_path
 def test_every_finding_stands_once_and_causes_before_what_follows(case: str) -> None:
     report = report_on(SAMPLES / case)
     known = summary(report)
-    entries = [*(entry for each in known.incidents for entry in each.entries), *known.loose]
-    ids = [name for entry in entries for name in entry.ids]
-    assert sorted(ids) == sorted(finding.id for finding in report.findings)
+    ids = [name for each in known.incidents for entry in each.entries for name in entry.ids]
+    assert sorted(ids) == sorted(name for incident in report.incidents for name in incident.findings)
     for each in known.incidents:
         order = [name for entry in each.entries for name in entry.ids]
         for step in each.incident.steps:

@@ -11,7 +11,7 @@ from auditor.report.html.scale import Scale, scale_through
 from auditor.report.html.shapes import HUES, LEFT, RIGHT, WIDTH, Box, Label, Picture, Polyline, Shape, room_for
 from auditor.report.model import Loss
 from auditor.report.moments import moment
-from rules.timeline.values import DrawnEvent, DrawnHistory, DrawnReign
+from rules.timeline.values import DrawnHistory, DrawnReign
 
 HEAD: Final = 20.0
 BAR: Final = 20.0
@@ -128,10 +128,10 @@ def _axis(history: DrawnHistory, scale: Scale, bottom: float) -> Iterator[Shape]
     """Times below the panels: the ends, then leads, then events; those that would touch are left out."""
     top = bottom - GAP + 10
     yield Polyline(points=((LEFT, top), (RIGHT, top)), look="axis")
-    yield Label(x=LEFT, y=top + 33, text=_day(history), look="small")
+    yield Label(x=LEFT, y=top + 33, text=moment(history.first_time)[:10], look="small")
     leads = (reign.since for reign in history.reigns if reign.since >= history.first_time)
     marks = [history.first_time, history.last_time, *leads]
-    marks += [event.time for event in history.events if _weighs(event)]
+    marks += [event.time for event in history.events if event.kind != "load"]
     taken: list[tuple[float, float]] = []
     for time in dict.fromkeys(marks):
         text = moment(time)[11:]
@@ -140,11 +140,3 @@ def _axis(history: DrawnHistory, scale: Scale, bottom: float) -> Iterator[Shape]
             taken.append((place - half, place + half))
             yield Polyline(points=((place, top), (place, top + 5)), look="axis")
             yield Label(x=place, y=top + 18, text=text, look="tick", anchor="middle")
-
-
-def _day(history: DrawnHistory) -> str:
-    return moment(history.first_time)[:10]
-
-
-def _weighs(event: DrawnEvent) -> bool:
-    return event.kind != "load"

@@ -44,8 +44,6 @@ class Summary(Struct, frozen=True, kw_only=True):
     perhaps: tuple[FoldedFinding, ...]
     """Open questions whether records are lost, alike ones together."""
     incidents: tuple[IncidentEntry, ...]
-    loose: tuple[FoldedFinding, ...]
-    """Findings of no incident: open questions first, then notes for information."""
     actions: tuple[Action, ...]
     unseen: tuple[Unseen, ...]
 
@@ -59,8 +57,6 @@ def summary(report: AuditReport) -> Summary:
     """What the report comes to."""
     findings = [finding for finding in report.violations if finding.severity > Severity.INFO]
     labels = [Severity(finding.severity).label for finding in findings]
-    claimed = {name for incident in report.incidents for name in incident.findings}
-    loose = [finding for finding in report.findings if finding.id not in claimed]
     return Summary(
         verdict=report.verdict,
         counts=tuple((label, labels.count(label)) for label in SEVERITIES if label in labels),
@@ -72,7 +68,6 @@ def summary(report: AuditReport) -> Summary:
         perhaps=folded(perhaps_lost(report)),
         unbilled=tuple(unbilled(report)),
         incidents=incident_entries(report),
-        loose=folded(sorted(loose, key=lambda finding: (not finding.blocking, -finding.severity))),
         actions=actions(report),
         unseen=unseen(report),
     )
