@@ -87,7 +87,7 @@ def _of_rule(remembered: Remembered, rule: str) -> str:
 def _place(said: Mapping[str, object]) -> str:
     if said.get("topic") is None:
         return "whole dump"
-    return f"topic {said['topic']}" if said.get("partition") is None else f"{said['topic']}-{said['partition']}"
+    return f"topic '{said['topic']}'" if said.get("partition") is None else f"{said['topic']}-{said['partition']}"
 
 
 def find_finding(remembered: Remembered, finding_id: str) -> Mapping[str, object]:

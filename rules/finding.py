@@ -12,6 +12,7 @@ from typing import Final, Literal, Protocol
 from msgspec import Struct
 
 from parsers.provenance import Span
+from rules.words import quoted
 
 FactValue = str | int | bool | None | tuple[int, ...] | tuple[str, ...]
 Confidence = Literal["certain", "likely", "possible"]
@@ -154,7 +155,7 @@ class Finding(Struct, frozen=True, kw_only=True):
         """What it is about: a partition, a topic as a whole, or nothing narrower than the dump."""
         if self.topic is None:
             return ""
-        return f"topic {self.topic}" if self.partition is None else f"{self.topic}-{self.partition}"
+        return f"topic {quoted(self.topic)}" if self.partition is None else f"{self.topic}-{self.partition}"
 
     def values(self) -> dict[str, FactValue]:
         """The facts as plain values."""
@@ -186,6 +187,8 @@ class Bearing(Struct, frozen=True, kw_only=True):
     """What a person has to do about it."""
     where_open: str = ""
     """What a person has to do where it is only possible; empty where that is the same."""
+    needless: str = ""
+    """The fact that says that nobody has to do it: it is done, or another finding asks for more."""
     copies_again: bool = False
     """Whether that gives its replica up for a new copy: not where no other copy is whole (the fact `whole`)."""
     to_write_again: bool = False
@@ -204,7 +207,9 @@ class Bearing(Struct, frozen=True, kw_only=True):
     """The fact that says whether records may be lost by what it found that nothing counts; a bill may count them."""
 
     def asked_of(self, finding: Finding) -> str:
-        """What a person has to do about a finding."""
+        """What a person has to do about a finding; empty where nothing is left to do."""
+        if self.needless and finding.values().get(self.needless) is True:
+            return ""
         if self.copies_again and not finding.values().get("whole", True):
             return NO_WHOLE_COPY
         return self.where_open if self.where_open and finding.confidence == "possible" else self.calls_for

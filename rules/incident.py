@@ -14,7 +14,7 @@ from rules.finding import NO_BEARING, Bearings, Change, Finding, Place, Severity
 from rules.finding_chains import Step, chain
 from rules.loss.incurred import Loss
 from rules.protocol.steps import StepLimit
-from rules.words import counted
+from rules.words import counted, quoted
 
 DISK_FAMILIES: Final = ("SEG", "EPOCH", "HW")
 DAMAGED_PARTITIONS: Final = 3
@@ -242,7 +242,8 @@ def _lost(findings: Sequence[Finding], losses: Losses) -> str:
 def _where(places: Collection[Place]) -> str:
     """How many partitions, and of which topic or of how many."""
     topics = sorted({topic or "" for _, topic, _ in places})
-    return f"{counted(len(places), 'partition')} of {f'{len(topics)} topics' if topics[1:] else f'topic {topics[0]}'}"
+    whose = f"{len(topics)} topics" if topics[1:] else f"topic {quoted(topics[0])}"
+    return f"{counted(len(places), 'partition')} of {whose}"
 
 
 def amount_lost(bill: IncidentBill) -> str:

@@ -11,6 +11,7 @@ from auditor.config import ConfigError
 from auditor.kept_report import NO_REPORT, clusters_of, fingerprint_of
 from auditor.report.json import SCHEMA_VERSION
 from rules.finding import Severity
+from rules.words import quoted
 
 SEVERITIES: Final = tuple(severity.label for severity in Severity)
 LEVELS: Final = ("quick", "full", "deep")
@@ -45,7 +46,7 @@ class ToldFinding(Struct, frozen=True, kw_only=True):
         """The partition, the topic, or the dump as a whole."""
         if self.topic is None:
             return "whole dump"
-        return f"topic {self.topic}" if self.partition is None else f"{self.topic}-{self.partition}"
+        return f"topic {quoted(self.topic)}" if self.partition is None else f"{self.topic}-{self.partition}"
 
 
 class ComparedReport(Struct, frozen=True, kw_only=True):

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rules.evidence import PartitionEvidence, Replica
+from rules.evidence.deleted import deleted
 from rules.evidence.lacked_markers import lacked_markers, transactional_pairs
 from rules.evidence.lost_ends import lost_ends
-from rules.evidence.starts import why_without_entry
+from rules.evidence.starts import known_starts, why_without_entry
 from rules.facts.stretch import UNOPENED
+from rules.finding import offsets_told
 from rules.loss.held_by_none import held_by_none
 from rules.protocol.offsets import without
 from rules.replicas.replica import UNREAD_EPOCHS
@@ -33,12 +35,28 @@ def doubts(replica: Replica, evidence: PartitionEvidence) -> Iterator[str]:
     """What no evidence decides: of keys that some kept and others did not, either side may be wrong."""
     if perhaps := [epoch for epoch, sure in _epochs_forgotten(replica, evidence) if not sure]:
         yield f"its leader-epoch-checkpoint may have lost {_epochs(perhaps)}, unless its log began later once"
+    yield from _perhaps_lost_below(replica, evidence)
     for gap in evidence.keys_apart:
         if gap.outlived and gap.confidence == "possible":
             if replica.broker in gap.holders:
                 yield f"it may serve {gap.words} that {'was' if gap.keys == 1 else 'were'} deleted"
             if replica.broker in gap.lacking:
                 yield f"it may lack the last record of {gap.words}, which {numbered('broker', gap.holders)} kept"
+
+
+def _perhaps_lost_below(replica: Replica, evidence: PartitionEvidence) -> Iterator[str]:
+    """What stands elsewhere below its log start, where no epoch file and nobody's word shows that it was deleted.
+
+    A leader hands its log start on, so its followers would delete that too.
+    """
+    start, known = replica.log_start_offset, [*known_starts(replica, evidence)]
+    if replica.loaded_chain or known or deleted(evidence).highest >= start:
+        return
+    below = [r for r in evidence.followers_of(replica) if r.holds(r.log_start_offset, min(start, r.log_end_offset))]
+    if below:
+        lowest, last = min(r.log_start_offset for r in below), max(min(start, r.log_end_offset) for r in below)
+        others = f"but {numbered('broker', [r.broker for r in below], 'holds')} {offsets_told(lowest, last)}"
+        yield f"its log begins at offset {start}, {others}. No file here tells whether retention removed those"
 
 
 def _never_ended(replica: Replica, evidence: PartitionEvidence) -> Iterator[str]:

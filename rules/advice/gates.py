@@ -10,12 +10,20 @@ from msgspec.structs import replace
 
 from rules.advice.damage import NOT_WHOLE
 from rules.advice.lacking import Held, copies_first, costs
-from rules.advice.restarts import Restarts, another_leads, leads_by_its_start, perhaps_leads_by_its_start, starts_wrong
+from rules.advice.restarts import (
+    Restarts,
+    acts_on_its_metadata,
+    another_leads,
+    leads_by_its_start,
+    perhaps_leads_by_its_start,
+    starts_wrong,
+)
 from rules.advice.short_start import FROM_BACKUPS
 from rules.advice.unjudged_logs import not_judged, unjudged_copies, unseen_restarts
 from rules.advice.weighed import Candidate, Doomed, Gate, Going, Nowhere, OwedCut
 from rules.counterfactual import rule_run_by
 from rules.evidence import METADATA_TOPIC, BrokerVersion, PartitionEvidence, Replica
+from rules.evidence.committed_metadata import contradicting
 from rules.evidence.electable import leads_meanwhile, vacancy
 from rules.finding import capital, offsets_told
 from rules.loss.incurred import Loss
@@ -116,7 +124,8 @@ def _restarts(
         if c.damage and sound and path in elected and found[path].going == "go"
     }
     if restarts.evidence.topic == METADATA_TOPIC:
-        return [*found.values()]
+        apart = contradicting(restarts.evidence.metadata_snapshots, restarts.evidence.differences)
+        return [acts_on_its_metadata(found[r.path], r.broker, apart) for r in in_order]
     free = sorted(known[path].broker for path in restarts.electable)
     return [
         wrong.get(r.path) or _may_lead(r, (found[r.path], elections[r.path]), free, restarts.evidence) for r in in_order

@@ -16,7 +16,7 @@ from rules.evidence import PartitionEvidence, Replica
 from rules.finding import capital
 from rules.loss.incurred import Loss
 from rules.loss.survivors import FADING, Survivor
-from rules.words import any_of
+from rules.words import any_of, numbered
 
 CUTS_NOTHING: Final = "cuts nothing from its log, as the disks are."
 
@@ -113,3 +113,12 @@ def perhaps_leads_by_its_start(gate: Gate, free: Sequence[int]) -> Gate:
     leads = "If nobody else leads then, that broker may lead. What that costs is told of its election."
     first = f"make sure that {any_of('broker', free)} leads" if free else ""
     return replace(gate, going="unknown", because=f"cannot be judged. {leads}", first=first)
+
+
+def acts_on_its_metadata(gate: Gate, broker: int, apart: Sequence[int]) -> Gate:
+    """The start of a node whose metadata others contradict, and no protocol cuts: it may act on what never was."""
+    if broker not in apart or gate.going != "go":
+        return gate
+    held = f"The metadata logs or snapshots of {numbered('node', apart)} contradict each other or are damaged."
+    because = f"cannot be judged. {held} A node that starts acts on what it holds."
+    return replace(gate, going="unknown", because=because, first="find out which nodes hold the true metadata")

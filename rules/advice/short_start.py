@@ -32,7 +32,7 @@ def short_start(
     if may_be_elected and not holders:
         because = f"{lacks}. No copy here holds them. {FROM_BACKUPS}"
         return Gate(action=action, going="go", because=because)
-    _, leader = evidence.chronicle.last_leader
+    leader = -1 if evidence.perhaps_led_since else evidence.chronicle.last_leader[1]
     if leader == replica.broker:
         because = f"lets it lead without what it had written. {lacks}."
         return Gate(action=action, going="no-go", because=because, first=_first(holders, missing))

@@ -224,8 +224,10 @@ def _elsewhere(follower: Replica, stretch: Stretch, evidence: PartitionEvidence)
 
 
 def _leading(evidence: PartitionEvidence, replicas: Sequence[Replica]) -> int | None:
-    """Who led last by somebody's word, where no disk knows a newer epoch."""
+    """Who led last by somebody's word, where no disk knows a newer epoch and nobody may have led since."""
     epoch, leader = evidence.chronicle.last_leader
+    if any(replica in evidence.perhaps_led_since for replica in replicas):
+        return None
     known = max((replica.last_known_epoch for replica in replicas), default=-1)
     here = not replicas or any(replica.broker == leader for replica in replicas)
     return leader if epoch >= known and here and leader >= 0 else None

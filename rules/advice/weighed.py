@@ -160,7 +160,7 @@ class Advice(Struct, frozen=True, kw_only=True):
     unread: tuple[UnreadCopy, ...]
     """Folders here that are or may be replicas of it, and that were not read."""
     leading: int | None
-    """Who led last, where a broker or the controller tells; null where only the disks do."""
+    """Who led last, where a broker or the controller tells; null where only the disks do, or others may have since."""
     leaders: tuple[int, ...]
     """Whom the epoch protocol would let the others follow; several where the disks cannot tell."""
     candidates: tuple[Candidate, ...]

@@ -12,7 +12,7 @@ from rules.history.moments import succeeded
 from rules.history.statements import Produced
 from rules.loss.incurred import Loss
 from rules.settings import FACTOR, LAG_TIME, MIN_IN_SYNC, UNCLEAN
-from rules.words import counted, numbered
+from rules.words import counted, numbered, quoted
 
 ACKS: Final = "acks"
 FOR_ALL: Final = -1
@@ -53,7 +53,7 @@ def _by_setting(
 
 def _whose(setting: Setting) -> str:
     if setting.topic is not None:
-        return f"topic {setting.topic}"
+        return f"topic {quoted(setting.topic)}"
     return "all brokers" if setting.broker is None else f"broker {setting.broker}"
 
 

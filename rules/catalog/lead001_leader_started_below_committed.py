@@ -64,7 +64,7 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
             end_offset=lost.committed.end_offset,
             confidence="likely" if likely else "certain",
             facts={
-                "who": "its leader" if lost.leader is None else f"broker {lost.leader}",
+                "who": "an unknown broker" if lost.leader is None else f"broker {lost.leader}",
                 "leader": lost.leader,
                 "epoch": lost.epoch,
                 **lacked_records(lost.committed, lost.start_offset, lost.committed.end_offset, likely=likely, log_end=lost.opening.offset),
@@ -91,7 +91,7 @@ def _perhaps(evidence: PartitionEvidence) -> Iterator[PerhapsBelow]:
 
 def _undecided(perhaps: PerhapsBelow) -> Undecided:
     lost, proof = perhaps.lost, perhaps.lost.committed
-    who = "its leader" if lost.leader is None else f"broker {lost.leader}"
+    who = "an unknown broker" if lost.leader is None else f"broker {lost.leader}"
     return Undecided(
         reason=f"it is not known whether {who} lacked committed records when it became leader in epoch {lost.epoch} with log end "
         f"offset {lost.opening.offset}. {sentences(proof.because)} {perhaps.doubt}",

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, OffsetCheckpoint
 from rules.evidence import METADATA_TOPIC, Difference, PartitionEvidence
-from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation
+from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, offsets_told
 from rules.rule import rule
+from rules.words import numbered
 
 
 @rule(
@@ -78,13 +79,16 @@ def _open_points(evidence: PartitionEvidence) -> Iterator[Undecided]:
             blocking=gap.blocking,
         )
     for difference in evidence.differences if evidence.topic != METADATA_TOPIC else ():
-        if not difference.watermarks_known and not difference.same_epoch:
+        if difference.watermarks_unknown and not difference.same_epoch:
+            brokers, start, end = (difference.left.broker, difference.right.broker), difference.start_offset, difference.end_offset
             yield Undecided(
-                reason="records differ, and whether they were committed is not known",
-                missing="the replication-offset-checkpoint of both brokers",
-                brokers=(difference.left.broker, difference.right.broker),
-                start_offset=difference.start_offset,
-                end_offset=difference.end_offset,
+                reason=f"{numbered('broker', brokers)} hold different records at {offsets_told(start, end)}. Whether both"
+                " count theirs as committed is not known",
+                missing=f"the replication-offset-checkpoint of {numbered('broker', difference.watermarks_unknown)}, which holds"
+                " high watermarks",
+                brokers=brokers,
+                start_offset=start,
+                end_offset=end,
             )
 
 

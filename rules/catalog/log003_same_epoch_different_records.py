@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, RecordRow
-from rules.evidence import PartitionEvidence
+from rules.evidence import METADATA_TOPIC, PartitionEvidence
 from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -19,7 +19,8 @@ from rules.rule import rule
     "takes them for the same and will not repair this. {judgement:.}",
     implied_by=("SEG006", "SEG007", "LEAD001"),
     bearing=Bearing(
-        calls_for="No protocol heals this. Compare these records with their source to find the wrong replica. Let a right one lead, and let the wrong one copy its log again."
+        calls_for="No protocol heals this. Compare these records with their source to find the wrong replica. Let a right one lead, and let the wrong one copy its log again.",
+        needless="metadata",
     ),
 )
 def same_epoch_different_records(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -58,6 +59,7 @@ def same_epoch_different_records(evidence: PartitionEvidence) -> Iterator[Violat
                 facts={
                     "left": difference.left.broker,
                     "right": difference.right.broker,
+                    "metadata": evidence.topic == METADATA_TOPIC,
                     "epochs": difference.left_epochs,
                     "exact": difference.exact,
                     "deviating": sides.deviating,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, MetadataChange, RecordRow
 from rules.evidence import METADATA_TOPIC, Difference, PartitionEvidence, SnapshotSeen
-from rules.evidence.committed_metadata import committed_by, committed_by_both, held_by_a_majority, left_unread
+from rules.evidence.committed_metadata import committed_by_both, contradict, distrusted, held_by_a_majority, left_unread
 from rules.finding import Bearing, Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
 
@@ -60,9 +60,8 @@ def metadata_logs_diverge(evidence: PartitionEvidence) -> Iterator[Violation | U
     if evidence.topic != METADATA_TOPIC:
         return
     for difference in evidence.differences:
-        committed = committed_by_both(evidence.metadata_snapshots, difference)
-        if difference.same_epoch or difference.start_offset < committed:
-            yield _logs(difference, committed)
+        if contradict(evidence.metadata_snapshots, difference):
+            yield _logs(difference, committed_by_both(evidence.metadata_snapshots, difference))
         elif not held_by_a_majority(evidence.current, evidence.differences, difference):
             yield _open_logs(difference)
     for seen in evidence.metadata_snapshots:
@@ -112,15 +111,13 @@ def _logs(difference: Difference, committed: int) -> Violation:
 def _snapshot(evidence: PartitionEvidence, seen: SnapshotSeen) -> Iterator[Violation | Undecided]:
     """Records of one epoch at one offset have the same ones before them; those of another epoch may be cut."""
     other_epoch = seen.log_epoch is not None and seen.log_epoch != seen.epoch
-    known = committed_by(evidence.metadata_snapshots, seen.log_broker)
-    surely = seen.log_broker == seen.broker or known >= seen.end_offset
-    if seen.standing == "torn":
+    if not distrusted(evidence.metadata_snapshots, seen):
+        yield from [_open(seen)] if other_epoch else ()
+    elif seen.standing == "torn":
         yield _flaw(seen, "cannot be read whole", Severity.MEDIUM)
-    elif other_epoch and surely:
-        yield _flaw(seen, f"is of epoch {seen.epoch}, but the log's last record before it is of epoch {seen.log_epoch}")
     elif other_epoch:
-        yield _open(seen)
-    elif seen.standing == "differs":
+        yield _flaw(seen, f"is of epoch {seen.epoch}, but the log's last record before it is of epoch {seen.log_epoch}")
+    else:
         yield _flaw(seen, f"contradicts node {seen.log_broker}'s log before that offset; {seen.words}")
 
 

@@ -21,7 +21,8 @@ from rules.words import any_of, counted, numbered
     implied_by=("BUG001",),
     bearing=Bearing(
         calls_for="Before the last known leader starts, copy and compare the logs of all assigned brokers. The log with the"
-        " newest epoch, or the longest of these, loses least."
+        " newest epoch, or the longest of these, loses least.",
+        needless="compared",
     ),
 )
 def recovery_quorum_too_small(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
@@ -36,7 +37,8 @@ def recovery_quorum_too_small(evidence: PartitionEvidence) -> Iterator[Violation
     Proves
     ------
     Whoever is elected next is elected uncleanly, from fewer replicas than hold each committed record. Kafka keeps one
-    last known leader, and elects it as soon as it is back, even if the others' logs are longer.
+    last known leader, and elects it as soon as it is back, even if the others' logs are longer. Where the logs of all
+    assigned brokers are here, the message says whether that one lacks anything.
 
     Undecided when
     --------------
@@ -73,7 +75,7 @@ def recovery_quorum_too_small(evidence: PartitionEvidence) -> Iterator[Violation
             exhibits=(Exhibit(span=last.span, role="the partition state"),),
         )
     elif len(known) < (needed or 1):
-        yield _violation(last, known, needed)
+        yield _violation(last, known, needed, compared=_lacks_nothing(evidence, known))
 
 
 def _needed(evidence: PartitionEvidence, last: PartitionState) -> int | None:
@@ -84,9 +86,30 @@ def _needed(evidence: PartitionEvidence, last: PartitionState) -> int | None:
     return int(value) if value.isdecimal() else None
 
 
-def _violation(last: PartitionState, known: tuple[int, ...], needed: int | None) -> Violation:
+def _lacks_nothing(evidence: PartitionEvidence, known: tuple[int, ...]) -> bool:
+    """Whether the logs of all assigned brokers are here whole, and each last known leader has what the others have."""
+    here = {replica.broker: replica for replica in evidence.current if replica.end_known}
+    apart = {broker for each in evidence.differences for broker in (each.left.broker, each.right.broker)}
+    if not known or apart.intersection(known) or not {*known, *evidence.assignment} <= {*here}:
+        return False
+    return all(
+        here[broker].holds(max(here[broker].log_start_offset, other.log_start_offset), other.log_end_offset)
+        for broker in known
+        for other in here.values()
+        if other.log_end_offset > other.log_start_offset
+    )
+
+
+def _violation(
+    last: PartitionState, known: tuple[int, ...], needed: int | None, *, compared: bool
+) -> Violation:
     wanted = "at least one broker is needed"
-    if needed is not None:
+    if compared:
+        wanted = (
+            "the logs of all assigned brokers are in this dump;"
+            f" {numbered('broker', known, 'lacks')} no record that another of them has"
+        )
+    elif needed is not None:
         lacking = f"{numbered('broker', known)} may lack committed records; " if known else ""
         held = f"each committed record was once on at least {counted(needed, 'broker')} (min.insync.replicas is {needed})"
         wanted = f"{lacking}{held}{', so another broker may still have them' * bool(known)}"
@@ -100,6 +123,7 @@ def _violation(last: PartitionState, known: tuple[int, ...], needed: int | None)
             else "the controller knows no broker to elect",
             "wanted": wanted,
             "needed": needed,
+            "compared": compared,
             "assigned": last.replicas,
             "subject": str(last.epoch),
         },

@@ -106,8 +106,7 @@ def _violation(evidence: PartitionEvidence, follower: Replica, leader: Replica, 
         facts={
             "follower": follower.broker, "leader": leader.broker,
             "asked_epoch": exchange.asked_epoch, "asked_offset": exchange.asked_offset,
-            "answered_epoch": exchange.answered_epoch,
-            "answered_offset": exchange.answered_offset,
+            "answered_epoch": exchange.answered_epoch, "answered_offset": exchange.answered_offset,
             "exchanges": len(owed.exchanges),
             "answer": _answer(leader.broker, exchange),
             "committed_end": committed,
@@ -131,7 +130,8 @@ def _weigh(
     evidence: PartitionEvidence, follower: Replica, leader: Replica, offset: int, committed: int
 ) -> tuple[Severity, str]:
     if offset >= committed:
-        return Severity.INFO, "this removes no committed record"
+        led = f"; broker {follower.broker} may have led last, and nothing here tells what it committed then"
+        return Severity.INFO, f"this removes no record that is known to be committed{led * (follower in evidence.perhaps_led_since)}"
     apart = (
         d.start_offset < committed and offset < d.end_offset
         for d in evidence.differences

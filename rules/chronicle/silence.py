@@ -35,7 +35,7 @@ class Silence(Struct, frozen=True, kw_only=True):
     @property
     def words(self) -> str:
         """What is to be brought, for people."""
-        who = "its leader" if self.broker is None else f"broker {self.broker}"
+        who = "the leader" if self.broker is None else f"broker {self.broker}"
         since = "" if self.since_epoch is None else f" from epoch {self.since_epoch} on"
         whole = "whole " if self.window.startswith("whole") else ""
         rest = self.window.removeprefix("whole").strip()

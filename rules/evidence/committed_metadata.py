@@ -53,6 +53,25 @@ def committed_by_both(snapshots: Sequence[SnapshotSeen], apart: Difference) -> i
     return min(committed_by(snapshots, side.broker) for side in (apart.left, apart.right))
 
 
+def contradict(snapshots: Sequence[SnapshotSeen], apart: Difference) -> bool:
+    """Whether two logs differ below what both nodes know as committed, or in one epoch: neither will be cut for it."""
+    return apart.same_epoch or apart.start_offset < committed_by_both(snapshots, apart)
+
+
+def distrusted(snapshots: Iterable[SnapshotSeen], seen: SnapshotSeen) -> bool:
+    """Whether a snapshot is torn, or contradicts a log that is surely the committed one."""
+    if seen.log_epoch is None or seen.log_epoch == seen.epoch:
+        return seen.standing in ("torn", "differs")
+    own = seen.log_broker == seen.broker or committed_by(snapshots, seen.log_broker) >= seen.end_offset
+    return own or seen.standing == "torn"
+
+
+def contradicting(snapshots: Sequence[SnapshotSeen], differences: Iterable[Difference]) -> tuple[int, ...]:
+    """The nodes that hold other metadata than another one for good, or a snapshot that is not to be trusted."""
+    apart = {side.broker for d in differences if contradict(snapshots, d) for side in (d.left, d.right)}
+    return tuple(sorted(apart | {seen.broker for seen in snapshots if distrusted(snapshots, seen)}))
+
+
 def held_by_a_majority(
     replicas: Sequence[Replica], differences: Sequence[Difference], difference: Difference
 ) -> bool:

@@ -137,7 +137,7 @@ def _perhaps_answered(evidence: PartitionEvidence) -> Iterator[Unsettled]:
             yield Unsettled(
                 broker=leader,
                 words=f"no later leader's log had records [{part[0]}, {part[1]}) of epoch {stretch.epoch}."
-                f" {_may_have_acknowledged(leader, part, why)}",
+                f" {_may_have_acknowledged(leader, stretch.epoch, part, why)}",
                 missing=would_tell(asked, "the logs of the producers"),
                 start_offset=part[0],
                 end_offset=part[1],
@@ -147,9 +147,9 @@ def _perhaps_answered(evidence: PartitionEvidence) -> Iterator[Unsettled]:
             )
 
 
-def _may_have_acknowledged(leader: int | None, part: tuple[int, int], why: UntoldAnswers) -> str:
+def _may_have_acknowledged(leader: int | None, epoch: int, part: tuple[int, int], why: UntoldAnswers) -> str:
     """Why it is open whether somebody was told that the records are written."""
-    who, them = "its leader" if leader is None else f"broker {leader}", it_or_them(part[1] - part[0])
+    who, them = f"epoch {epoch}'s leader" if leader is None else f"broker {leader}", it_or_them(part[1] - part[0])
     known = f"It is not known whether {who} acknowledged {them}"
     if why.by_one:
         return f"{known}. Some producers used acks=1 or acks=0, so it is possible"

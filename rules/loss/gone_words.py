@@ -69,7 +69,7 @@ def instead_of(evidence: PartitionEvidence, following: RoleTaken, first: int, en
     leading = evidence.leader_at_the_end
     if (following.offset or 0) > first and leading is not None:
         return f"in the leader's log (broker {leading.broker}), {_there(leading, first, end)}"
-    who = "its leader" if following.broker is None else f"broker {following.broker}"
+    who = "an unknown broker" if following.broker is None else f"broker {following.broker}"
     last = f" (last offset {(following.offset or 0) - 1})" if 0 < (following.offset or 0) < first else ""
     ended = f"with log end offset {following.offset}{last}, and so without {them}"
     return f"{who} then became leader in epoch {following.epoch} {ended}"

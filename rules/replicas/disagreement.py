@@ -48,21 +48,22 @@ class Difference(Struct, frozen=True, kw_only=True):
         return tuple(min(r.high_watermark.offset, r.log_end_offset) for r in replicas if r.high_watermark)
 
     @property
-    def watermarks_known(self) -> bool:
-        """Whether anything tells how far both are committed: high watermarks on disk, or proofs of their epochs."""
-        return all(known is not None for known in self._committed)
+    def watermarks_unknown(self) -> tuple[int, ...]:
+        """The brokers of which nothing tells how far they are committed: no high watermark on disk, no proof."""
+        return tuple(broker for broker, known in self._committed if known is None)
 
     @property
     def committed_end(self) -> int:
         """Offsets below this one are committed as far as both replicas know; 0 where one of them knows nothing."""
-        return min(known or 0 for known in self._committed) if self.watermarks_known else 0
+        return min(known or 0 for _, known in self._committed)
 
     @property
-    def _committed(self) -> Iterator[int | None]:
+    def _committed(self) -> Iterator[tuple[int, int | None]]:
         for replica, committed in ((self.left, self.left_committed), (self.right, self.right_committed)):
             claim = replica.high_watermark
             on_disk = None if claim is None else min(claim.offset, replica.log_end_offset)
-            yield max(committed, on_disk or 0) if on_disk is not None or committed > self.start_offset else None
+            known = on_disk is not None or committed > self.start_offset
+            yield replica.broker, max(committed, on_disk or 0) if known else None
 
 
 def differ(differences: Sequence[Difference], brokers: set[int], offsets: tuple[int, int]) -> bool:

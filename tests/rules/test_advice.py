@@ -316,6 +316,19 @@ def test_a_hole_that_all_logs_have_costs_nothing() -> None:
     assert candidate(told, 1).lacks == candidate(told, 2).lacks == ()
 
 
+@pytest.mark.parametrize(
+    ("log", "going"), [("@2:----|", "unknown"), ("@2:<----|", "go"), ("@2:0000|", "go"), ("------|", "go")]
+)
+def test_a_log_that_begins_later_is_no_free_choice_unless_its_broker_shows_that_its_start_moved(
+    log: str, going: str
+) -> None:
+    """By its log-start-offset-checkpoint, or by its epoch file, which formats without epochs leave empty."""
+    whole = "000000|" if "0" in log else "------|"
+    elected = gate(advice_on(f"broker 1 {whole}\nbroker 2 {log}\n"), "elect broker 2")
+    assert elected.going == going
+    assert ("but broker 1 holds offsets 0–1" in elected.because) is (going == "unknown")
+
+
 @pytest.mark.parametrize(("held", "then"), [(".", "agrees"), ("0", "diverges")])
 def test_epoch_files_that_part_where_nobody_holds_a_record_are_no_difference(held: str, then: str) -> None:
     one = f"broker 1 000{held}.11| ; cleaner 7, epochs 0@0 1@4\n"

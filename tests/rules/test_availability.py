@@ -90,7 +90,7 @@ def test_an_isr_below_the_minimum_is_told_by_the_setting_in_force() -> None:
 def test_settings_stand_beside_what_they_allowed() -> None:
     told = recorded("unclean_4x", "pay")
     unclean = setting(told, "unclean.leader.election.enable")
-    assert (unclean.value, unclean.whose, unclean.certain) == ("true", "topic pay", True)
+    assert (unclean.value, unclean.whose, unclean.certain) == ("true", "topic 'pay'", True)
     assert "Broker 2 was elected for epoch 1" in unclean.allowed
     assert setting(told, "replication factor").value == "3"
     assert [each.name for each in told.safeguards if each.allowed] == [

@@ -46,7 +46,7 @@ def test_a_preferred_leader_in_sync_that_does_not_lead(tmp_path: Path) -> None:
     told = finding.values()
     assert (finding.severity, finding.topic, finding.partition, finding.brokers) == (Severity.INFO, "t", None, (3,))
     assert (told["told"], told["moved"], told["led_elsewhere"], told["on_few_racks"]) == (2, 1, [1], [])
-    assert finding.place == "topic t"
+    assert finding.place == "topic 't'"
 
 
 def test_a_preferred_leader_out_of_sync_may_not_lead(tmp_path: Path) -> None:

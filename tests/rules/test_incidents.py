@@ -49,7 +49,7 @@ def test_unclean_elections_of_one_event_are_one_incident() -> None:
     assert incident.places == (("c", "t", 0), ("c", "t", 1))
     assert sorted(incident.findings) == sorted(finding.id for finding in findings)
     assert incident.title == (
-        "40 committed records lost in 2 partitions of topic t."
+        "40 committed records lost in 2 partitions of topic 't'."
         " Broker 2 (t-0) and broker 3 (t-1) were elected from outside the ISR."
     )
     assert incident.bill == IncidentBill(
@@ -89,8 +89,8 @@ NEXT_LACKED_THEM = "Broker 2 led before, and the next leader did not have them."
 @pytest.mark.parametrize(
     ("rule", "title"),
     [
-        ("LEAD001", "Committed records left out in 2 partitions of topic t. Broker 2 became leader without them."),
-        ("ACK001", f"Acknowledged records left out in 2 partitions of topic t. {NEXT_LACKED_THEM}"),
+        ("LEAD001", "Committed records left out in 2 partitions of topic 't'. Broker 2 became leader without them."),
+        ("ACK001", f"Acknowledged records left out in 2 partitions of topic 't'. {NEXT_LACKED_THEM}"),
     ],
 )
 def test_losses_by_one_change_of_leaders_are_one_incident(rule: str, title: str) -> None:
@@ -153,12 +153,12 @@ def test_a_title_counts_what_was_lost_and_not_what_was_touched() -> None:
     findings = [elected(partition, 1000) for partition in range(130)]
     own = {("c", "t", partition): [lost(10, 20, None)] for partition in range(12)}
     (incident,) = group(findings, {}, BEARINGS, own)
-    of_all = "of topic t. Broker 2 was"
+    of_all = "of topic 't'. Broker 2 was"
     assert incident.title.startswith(f"120 committed offsets lost in 12 partitions {of_all}")
     (nothing,) = group(findings, {}, BEARINGS, {("c", "t", 0): [lost(10, 20, 10, restored=True)]})
     assert nothing.title.startswith(f"10 offsets were missing for a time in 1 partition {of_all}")
     (unbilled,) = group(findings, {}, BEARINGS)
-    assert unbilled.title.startswith("No known loss in 130 partitions of topic t. Broker 2 was elected")
+    assert unbilled.title.startswith("No known loss in 130 partitions of topic 't'. Broker 2 was elected")
 
 
 def test_of_incidents_as_grave_the_one_that_lost_most_comes_first() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import google_crc32c
 import pytest
 
+from auditor.report.summary.actions import actions
 from parsers.metadata_log.checking import differences
 from parsers.metadata_log.image import MetadataImage
 from rules.catalog.meta001_metadata_logs_diverge import metadata_logs_diverge
@@ -62,6 +63,19 @@ def test_a_snapshot_that_says_something_else_than_its_log(dump: Path) -> None:
     assert finding.message.startswith(said)
     assert "is topic 'pay' in the log, and topic 'pax' in the snapshot" in finding.message
     assert [exhibit.span.source for exhibit in finding.exhibits] == [f"{BROKER}/{NEWEST}"]
+
+
+def test_no_node_whose_metadata_is_in_doubt_is_free_to_start(dump: Path) -> None:
+    """The audit says to change nothing yet, and so does the advice, of that node alone."""
+    whole = {gate.action: gate.going for placed in audited(dump).advice for gate in placed.advice.gates}
+    rewrite(dump / BROKER / NEWEST, lambda body: body.replace(b"pay", b"pax"))
+    report = audited(dump)
+    (asked,) = (action.text for action in actions(report) if action.findings)
+    assert asked.startswith("Change nothing yet. Find out which nodes hold the true metadata")
+    told = {gate.action: gate for placed in report.advice for gate in placed.advice.gates}
+    assert told["restart broker 1"].going == "unknown"
+    assert told["restart broker 1"].first == "find out which nodes hold the true metadata"
+    assert told["restart broker 100"].going == whole.get("restart broker 100", "go") == "go"
 
 
 def test_a_snapshot_of_another_epoch_than_its_log(dump: Path) -> None:

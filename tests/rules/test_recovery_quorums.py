@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from auditor.report.summary.actions import actions
 from parsers.writers.metadata_log import partition_change_value, topic_config_value
 from rules.finding import Finding, Severity
 from tests.auditor.dumps_at_hand import audited
@@ -15,9 +16,10 @@ from tests.rules.cluster_dumps import MetadataLog, topic_id, with_metadata
 
 
 def dump(
-    root: Path, *, elr: Sequence[int] = (), known: Sequence[int] = (1,), least: int | None = 2, then: int | None = None
+    root: Path, *, elr: Sequence[int] = (), known: Sequence[int] = (1,), least: int | None = 2, then: int | None = None,
+    ends: Sequence[int] = (10, 20),
 ) -> Path:
-    """Brokers 1 and 2, both stopped; `then` led afterwards."""
+    """Brokers 1 and 2, both stopped, with logs that end there; `then` led afterwards."""
     log = MetadataLog()
     log.topic("t", 1, [[1, 2]])
     if least is not None:
@@ -28,8 +30,8 @@ def dump(
         log.tell([partition_change_value(topic_id(1), 0, isr=(then,), leader=then, elr=(), version=2)], at=2000)
     with_metadata(root, log)
     yard = Yard(root)
-    for broker in (1, 2):
-        yard.broker(broker, wrote(0, 0, 20), topic_id=topic_id(1))
+    for broker, end in enumerate(ends, start=1):
+        yard.broker(broker, wrote(0, 0, end), topic_id=topic_id(1))
     return root
 
 
@@ -52,6 +54,17 @@ def test_one_last_known_leader_is_fewer_than_hold_each_record(tmp_path: Path) ->
     )
     (exhibit,) = finding.exhibits
     assert "__cluster_metadata-0" in exhibit.span.source
+
+
+@pytest.mark.parametrize(("ends", "lacks"), [((20, 20), True), ((20, 10), True), ((10, 20), False), ((20,), False)])
+def test_where_all_logs_are_here_they_are_compared(ends: tuple[int, ...], lacks: bool, tmp_path: Path) -> None:
+    """A log that is not here, or is longer, is still to be copied before broker 1 starts."""
+    root = dump(tmp_path, ends=ends)
+    (finding,) = found(root)
+    nothing = "The logs of all assigned brokers are in this dump. Broker 1 lacks no record that another of them has."
+    assert finding.message.endswith(nothing) is lacks
+    to_do = [action.words for action in actions(audited(root)) if action.findings]
+    assert [words.startswith("Before the last known leader starts") for words in to_do] == ([] if lacks else [True])
 
 
 def test_nobody_to_recover_from_needs_no_setting(tmp_path: Path) -> None:

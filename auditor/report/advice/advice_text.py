@@ -103,8 +103,7 @@ def _unread(absent: Sequence[AbsentLogs], untold: Sequence[UndecidedLine]) -> It
 def _partition(placed: PlacedAdvice) -> Iterator[str]:
     advice, place = placed.advice, f"{placed.topic}-{placed.partition}"
     yield plain(place)
-    led = "" if advice.leading is None else f" Broker {advice.leading} led last."
-    yield from _said(f"Assigned to {_brokers(advice.assignment)}.{_ranked(advice)}{led}", 2)
+    yield from _said(f"Assigned to {_brokers(advice.assignment)}.{_ranked(advice)}{_led(advice)}", 2)
     if advice.absent:
         yield from _said(f"Not in this dump: {_brokers(advice.absent)}.", 2)
     for copy in advice.unread:
@@ -146,6 +145,13 @@ def _ranked(advice: Advice) -> str:
     alike += ["log end offset"] if whole else []
     who = capital(numbered("broker", sorted(advice.leaders), "has"))
     return f" {who} the same {' and the same '.join(alike)}." if alike else ""
+
+
+def _led(advice: Advice) -> str:
+    """Who led last; of the metadata log that is its voters' own matter."""
+    if advice.leading is not None:
+        return f" Broker {advice.leading} led last."
+    return " Who led last is not known." if advice.may_be_elected else ""
 
 
 def _said(words: str, indent: int, hanging: int = 2) -> Iterator[str]:

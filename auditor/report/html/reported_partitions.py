@@ -17,6 +17,7 @@ from auditor.report.model import (
     ReplicaVerdict,
 )
 from rules.finding import Finding, Place, Severity
+from rules.words import quoted
 
 TABLES_SHOWN: Final = 6
 """Pairs of replicas of one partition; the rest is counted."""
@@ -43,7 +44,7 @@ class ReportedPartition(Struct, frozen=True, kw_only=True):
         _, topic, partition = self.place
         if topic is None:
             return "the whole dump"
-        return f"topic {topic}" if partition is None else f"{topic}-{partition}"
+        return f"topic {quoted(topic)}" if partition is None else f"{topic}-{partition}"
 
     def part(self, kind: str, number: int) -> str:
         """The id of one of its bills, steps or tables on the page."""

@@ -23,6 +23,7 @@ from auditor.report.postmortem.undecided import still_open
 from auditor.report.sheet import percent, size
 from auditor.report.summary.action import Action
 from auditor.report.summary.actions import actions as summed_up
+from auditor.report.summary.conclusion import asked as left_open
 from auditor.report.summary.incidents import IncidentEntry, incident_entries
 from auditor.report.unbilled import sentence as in_words
 from auditor.report.unbilled import unbilled
@@ -80,7 +81,7 @@ def _summary(report: AuditReport) -> Iterator[str]:
     reach = f" {coverage.scope.words}" if report.verdict == "clean" and coverage.scope.words else ""
     yield (
         f"\nVerdict: **{report.verdict}**{reach}. Read: {replicas} of {partitions} on"
-        f" {counted(coverage.brokers, 'broker')}, {read}."
+        f" {counted(coverage.brokers, 'broker')}, {read}{left_open(report)}."
     )
     if report.policy is not None:
         yield from (f"\n{text(line)}." for line in report.policy.lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -128,6 +128,8 @@ class Action(Struct, frozen=True, kw_only=True):
         places = named_places([aim.place for aim in self.aims], most)
         if not in_all:
             return places
+        if len({aim.place for aim in self.aims}) == 1:
+            return f"{places}, {counted(len(self.aims), 'range')} ({in_all.partition(' in ')[0]})"
         aims = [aim.words for aim in self.aims]
         behind = {words.removeprefix(aim.name) for words, aim in zip(aims, self.aims, strict=True)}
         if len(behind) == 1:
@@ -165,7 +167,7 @@ def gates_in_brief(actions: Sequence[Action]) -> list[Action]:
 def joined(alike: Sequence[Action]) -> Action:
     """Alike ones as one, in the words of the first."""
     first = alike[0]
-    asked = tuple(dict.fromkeys(aim for action in alike for aim in action.aims))
+    asked = _of_all_brokers(aim for action in alike for aim in action.aims)
     aims = tuple(aim for aim in asked if not any(other.covers(aim) for other in asked))
     names = tuple(dict.fromkeys(name for action in alike for name in action.names))
     findings = tuple(dict.fromkeys(finding for action in alike for finding in action.findings))
@@ -173,6 +175,14 @@ def joined(alike: Sequence[Action]) -> Action:
     named = first.names_are.replace("The ", "Some of the ", 1) if some else first.names_are
     differ = any((each.words, each.first) != (first.words, first.first) or each.numbers_differ for each in alike)
     return replace(first, aims=aims, names=names, names_are=named, findings=findings, numbers_differ=differ)
+
+
+def _of_all_brokers(aims: Iterable[Aim]) -> tuple[Aim, ...]:
+    """The aims, each range once with all the brokers whose replicas are meant there."""
+    found: dict[Aim, set[int]] = {}
+    for aim in aims:
+        found.setdefault(replace(aim, brokers=()), set()).update(aim.brokers)
+    return tuple(replace(aim, brokers=tuple(sorted(brokers))) for aim, brokers in found.items())
 
 
 def _named(words: Sequence[str]) -> str:

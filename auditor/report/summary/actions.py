@@ -184,8 +184,7 @@ def _of_findings(report: AuditReport) -> Iterator[Action]:
             yield _of_finding(finding, _write_again(finding))
         if bearing.of_groups:
             yield _of_finding(finding, bearing.asked_of(finding), groups=_groups(finding))
-        elif bearing.calls_for:
-            words = bearing.asked_of(finding)
+        elif words := bearing.asked_of(finding):
             if bearing.names:
                 yield replace(_of_finding(finding, words), names=_told_names(finding, bearing.names))
                 continue

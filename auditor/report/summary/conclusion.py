@@ -99,6 +99,13 @@ def extent(report: AuditReport, conclusion: Summary) -> str:
     return ", ".join([*own, f"{conclusion.partitions} of {partitions}"])
 
 
+def asked(report: AuditReport) -> str:
+    """Which rules ask whether records are gone, in a report that is clean all the same; empty where none does."""
+    open_ones = (f for f in report.findings if f.verdict == "undecided" and report.bearing(f).records is not None)
+    rules = sorted({finding.rule for finding in open_ones}) if report.verdict == "clean" else []
+    return f"; not decided: {listed(rules)}" if rules else ""
+
+
 def read_of(report: AuditReport) -> str:
     """How much was read, in words."""
     if not report.coverage.replicas_seen:

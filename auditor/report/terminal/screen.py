@@ -10,7 +10,7 @@ from auditor.report.named_places import named_places, told_places
 from auditor.report.sheet import Sheet
 from auditor.report.summary import Action, LossTotals, LostRange, Summary
 from auditor.report.summary.action import LONG, gates_in_brief
-from auditor.report.summary.conclusion import doubts, extent, read_of
+from auditor.report.summary.conclusion import asked, doubts, extent, read_of
 from auditor.report.summary.incidents import causes
 from auditor.report.summary.perhaps import perhaps_words
 from auditor.report.terminal.screen_rooms import MARGIN, PERHAPS, Item, filled, fitting, forms, rooms_of
@@ -58,7 +58,7 @@ def screen(report: AuditReport, conclusion: Summary, page: Sheet, *, quiet: bool
 def _headline(report: AuditReport, conclusion: Summary, page: Sheet) -> Iterator[str]:
     words, coverage = report.verdict.upper(), report.coverage
     reach = f"{coverage.scope.words}: " if report.verdict == "clean" and coverage.scope.words else ""
-    text = f"{words}  {reach}{conclusion.counted} in {extent(report, conclusion)}; {read_of(report)}"
+    text = f"{words}  {reach}{conclusion.counted} in {extent(report, conclusion)}{asked(report)}; {read_of(report)}"
     first, *rest = page.wrapped(text, hanging=2)
     yield page.paint(words, report.verdict) + first.removeprefix(words)
     yield from rest

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from parsers.provenance import Span
+from rules.advice import advise
 from rules.catalog import BY_ID
 from rules.evidence import PartitionEvidence
 from rules.finding import Violation
@@ -56,6 +57,23 @@ def test_an_election_that_nobody_tells_of_may_have_brought_the_records_back(stop
     assert [replica.broker for replica in open_.perhaps_led_since] == [1]
     assert (said("ACK001", open_), said("CONS003", open_)) == ([False], [])
     assert [loss.unread for loss in losses(open_)] == [(1,)]
+
+
+CUT = """
+broker 1 00|00
+broker 2 00|1
+t1 leads 1 epoch 0 at 0 hw 0
+t9 leads 2 epoch 1 at 2 hw 2
+"""
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_advice_names_no_last_leader_where_another_may_have_led_since(told: bool) -> None:
+    known = replace(read_sketch(CUT).evidence, elections_told=told)
+    (advice,), (cut,) = advise(known), BY_ID["TRUNC004"].check(known)
+    assert isinstance(cut, Violation)
+    assert advice.leading == (2 if told else None)
+    assert ("broker 1 may have led last" in str(cut.facts["meaning"])) is not told
 
 
 def test_a_watermark_that_may_be_of_a_reign_that_is_not_told_proves_nothing_of_the_one_before() -> None:
