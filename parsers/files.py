@@ -65,7 +65,7 @@ def read_at(path: Path, start: int, count: int) -> bytes | FileFault:
     return _read(path, count, start)
 
 
-def read_source(root: Path, origin: Origin, limit: int = SMALL_LIMIT) -> bytes | Refusal:
+def read_source(root: Path | str, origin: Origin, limit: int = SMALL_LIMIT) -> bytes | Refusal:
     """The bytes of a dump's file, found by its origin."""
     place = locate(root, origin.source)
     content = place if isinstance(place, FileFault) else read_small(place, limit)
@@ -77,7 +77,7 @@ def is_wide_text(head: bytes) -> bool:
     return head.startswith((b"\xff\xfe", b"\xfe\xff")) or (len(head) >= 8 and head[1:8:2] == b"\0\0\0\0")
 
 
-def locate(root: Path, source: str) -> Path | FileFault:
+def locate(root: Path | str, source: str) -> Path | FileFault:
     """Where a source lies on this machine, links inside the dump resolved; a path that leaves the dump is a fault."""
     expected = "a path inside the dump"
     try:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from parsers.checkpoints import read_leader_epoch_checkpoint
 from parsers.files import read_source
 from parsers.provenance import Origin
@@ -15,7 +13,7 @@ from rules.protocol.offsets import Epoch, Offset
 def epochs_in(dump: str, folder: str) -> EpochChain:
     """The entries of a folder's file; none of one that cannot be read or that no broker would load."""
     origin = Origin(source=f"{folder}/leader-epoch-checkpoint")
-    content = read_source(Path(dump), origin)
+    content = read_source(dump, origin)
     if isinstance(content, Refusal):
         return ()
     read = read_leader_epoch_checkpoint(content, origin)

@@ -86,7 +86,7 @@ class HeldIndexes:
 
     def _is_empty(self, segment: Piece) -> bool:
         """Whether the segment is there without a byte; one that was not copied has no size either."""
-        place = None if segment.size else locate(Path(self._unit.dump), segment.source)
+        place = None if segment.size else locate(self._unit.dump, segment.source)
         return isinstance(place, Path) and place.is_file()
 
     def _of_markers(self, index: _Index, chunk: SegmentChunk) -> tuple[IndexFault, ...]:
@@ -103,7 +103,7 @@ class HeldIndexes:
 
     def _read(self, file: Piece) -> _Index | IndexFault:
         kind, origin, base = INDEX_KINDS[file.kind], self._unit.origin(file.source), file.base_offset or 0
-        content = read_source(Path(self._unit.dump), origin)
+        content = read_source(self._unit.dump, origin)
         if isinstance(content, Refusal):
             return _refused(content, base, kind=file)
         slots = slots_of(content, base, kind)

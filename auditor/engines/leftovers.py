@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
@@ -51,7 +50,7 @@ def _with_epochs(leftover: Leftover, level: Level, dump: str) -> Leftover:
     """The leftover with the epochs of those batches whose checksums hold."""
     folded = []
     sound = True
-    for chunk in scan_source(Path(dump), Origin(source=leftover.source), listed=leftover.size, verify=level != "quick"):
+    for chunk in scan_source(dump, Origin(source=leftover.source), listed=leftover.size, verify=level != "quick"):
         believed = chunk.headers.filter(pc.fill_null(chunk.headers["crc_valid"], fill_value=True))
         sound = sound and not chunk.refusals and believed.num_rows == chunk.headers.num_rows
         first = pa.array([0] * believed.num_rows, pa.int32())

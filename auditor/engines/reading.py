@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
@@ -134,7 +133,7 @@ def _scan(unit: ReadUnit, piece: Piece, level: Level, links: Links) -> Iterator[
     origin = unit.origin(piece.source)
     try:
         yield from scan_source(
-            Path(unit.dump),
+            unit.dump,
             origin,
             start=piece.start,
             end=piece.end,
@@ -192,7 +191,7 @@ def _read_directory(unit: ReadUnit) -> DirectoryFacts:
 def _read_producers(unit: ReadUnit, snapshot: OffsetClaim) -> tuple[Sequence[ProducerClaim], Sequence[Refusal]]:
     """What a snapshot says of producers; for one that is damaged, or was not written out, Kafka takes an older one."""
     origin = unit.origin(snapshot.span.source)
-    content = read_source(Path(unit.dump), origin)
+    content = read_source(unit.dump, origin)
     if isinstance(content, Refusal):
         return (), (content,)
     read = read_producer_snapshot(content, origin, snapshot.offset)
@@ -213,7 +212,7 @@ def _read_producers(unit: ReadUnit, snapshot: OffsetClaim) -> tuple[Sequence[Pro
 
 def _read_voters(unit: ReadUnit, piece: Piece) -> tuple[tuple[int, ...], Sequence[Refusal]]:
     origin = unit.origin(piece.source)
-    content = read_source(Path(unit.dump), origin)
+    content = read_source(unit.dump, origin)
     if isinstance(content, Refusal):
         return (), (content,)
     state = read_quorum_state(content, origin)
@@ -222,7 +221,7 @@ def _read_voters(unit: ReadUnit, piece: Piece) -> tuple[tuple[int, ...], Sequenc
 
 def _read_epochs(unit: ReadUnit, piece: Piece) -> tuple[EpochFile, list[Refusal]]:
     origin = unit.origin(piece.source)
-    content = read_source(Path(unit.dump), origin)
+    content = read_source(unit.dump, origin)
     span = Span(source=piece.source, start=0, end=piece.size)
     if isinstance(content, Refusal):
         return EpochFile(state="unreadable" if content.kind in UNOPENED else "malformed", span=span), [content]
@@ -264,7 +263,7 @@ def _read_root(unit: ReadUnit) -> Iterator[Fact]:
 
 def _read_checkpoint(unit: ReadUnit, piece: Piece) -> tuple[Sequence[OffsetCheckpoint], Sequence[Refusal]]:
     origin = unit.origin(piece.source)
-    content = read_source(Path(unit.dump), origin)
+    content = read_source(unit.dump, origin)
     if isinstance(content, Refusal):
         return (), (content,)
     parsed = read_offset_checkpoint(content, origin, OFFSET_CHECKPOINTS[piece.kind])

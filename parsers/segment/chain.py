@@ -125,7 +125,7 @@ def scan(  # noqa: PLR0913 - what is read, and by whose choices
 
 
 def scan_source(
-    root: Path,
+    root: Path | str,
     origin: Origin,
     *,
     start: int = 0,

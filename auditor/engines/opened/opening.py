@@ -36,7 +36,7 @@ def refuse_misnamed(dump: str, piece: Piece, origin: Origin) -> Refusal | None:
     head = read_head(file_of(dump, piece.source), _OFFSET_BYTES)
     if isinstance(head, bytes) and (len(head) < _OFFSET_BYTES or int.from_bytes(head, signed=True) >= named):
         return None
-    for chunk in scan_source(Path(dump), origin, end=1, verify=False):
+    for chunk in scan_source(dump, origin, end=1, verify=False):
         for base, end in zip(*(chunk.headers[name].to_pylist() for name in ("base_offset", "span_end")), strict=True):
             if base is not None and base < named:
                 expected, found = f"a first batch at offset {named} or behind it", f"one at offset {base}"

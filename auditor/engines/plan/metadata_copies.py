@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 from msgspec import Struct
 
@@ -58,7 +57,7 @@ def _log_and_snapshots(files: Sequence[Source]) -> Iterator[Source]:
 def _votes(dump: str, copy: ReplicaDir, files: Sequence[Source]) -> bool:
     """Whether the node of a copy is one of the voters that its quorum-state names, or leads them."""
     state = next((file for file in files if file.kind == "quorum-state" and not file.suffix), None)
-    content = None if state is None else read_source(Path(dump), state.origin)
+    content = None if state is None else read_source(dump, state.origin)
     if state is None or content is None or isinstance(content, Refusal):
         return False
     quorum = read_quorum_state(content, state.origin)

@@ -24,7 +24,7 @@ class Piece(Struct, frozen=True, kw_only=True):
 
 def file_of(dump: str, source: str) -> Path:
     """Where a source lies; a name that leads out of the dump leads nowhere."""
-    place = locate(Path(dump), source)
+    place = locate(dump, source)
     return place if isinstance(place, Path) else Path(dump, "no such file in this dump")
 
 

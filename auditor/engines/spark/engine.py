@@ -264,7 +264,7 @@ def _by_partition(facts: Iterable[Fact], dump: str) -> Iterator[list[Fact]]:
 
 def _require_seen(dump: str, log_dir: str) -> None:
     # Without this every file of the dump would be refused as unreadable, and the report would blame the disks.
-    place = locate(Path(dump), log_dir)
+    place = locate(dump, log_dir)
     if not isinstance(place, Path) or not place.is_dir():
         raise FileNotFoundError(f"{UNSEEN}: {dump}, {log_dir}")
 

@@ -176,7 +176,7 @@ def _statements(unit: ReadUnit, heard: _Heard) -> Iterator[Named]:
 
 
 def _properties(unit: ReadUnit, origin: Origin, refusals: list[Refusal]) -> Iterator[Setting]:
-    content = read_source(Path(unit.dump), origin)
+    content = read_source(unit.dump, origin)
     if isinstance(content, Refusal):
         refusals.append(content)
         return

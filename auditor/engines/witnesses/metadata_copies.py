@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import cached_property, partial
 from heapq import merge
 from itertools import groupby
-from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
@@ -113,7 +112,7 @@ class _Copy:
             return 0
         last = self.segments[-1]
         end = last.base_offset or 0
-        for chunk in scan_source(Path(self._unit.dump), self._unit.origin(last.source)):
+        for chunk in scan_source(self._unit.dump, self._unit.origin(last.source)):
             sound = chunk.headers.filter(chunk.headers["crc_valid"]) if chunk.headers.num_rows else chunk.headers
             end = max(end, *(last + 1 for last in sound["last_offset"].to_pylist()), 0)
         return end
@@ -246,7 +245,7 @@ class _Reading:
         self.flaws.append(refuse(origin, "damage", row.span_start, row.span_end, expected=expected, found=found))
 
     def _scan(self, piece: Piece) -> Iterator[SegmentChunk]:
-        return scan_source(Path(self._unit.dump), self._unit.origin(piece.source))
+        return scan_source(self._unit.dump, self._unit.origin(piece.source))
 
     def _decoded(self, piece: Piece, chunk: SegmentChunk) -> Iterator[Parsed[RecordRow]]:
         """What each batch of a file holds, records with their payload."""

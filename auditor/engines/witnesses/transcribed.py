@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
-from pathlib import Path
 from typing import Final
 
 from msgspec import Struct, field
@@ -141,7 +140,7 @@ def _sure(named: Iterable[Named]) -> Iterator[Named]:
 def _read_descriptions(unit: ReadUnit, read: _Transcript) -> None:
     for piece in unit.pieces:
         origin = _origin(unit, piece)
-        content = read_source(Path(unit.dump), origin)
+        content = read_source(unit.dump, origin)
         if isinstance(content, Refusal):
             read.refusals.append(content)
             continue
@@ -162,7 +161,7 @@ def _read_znodes(unit: ReadUnit, read: _Transcript) -> None:
     znodes: list[Znode] = []
     for piece in unit.pieces:
         origin = _origin(unit, piece)
-        content = read_source(Path(unit.dump), origin)
+        content = read_source(unit.dump, origin)
         if isinstance(content, Refusal):
             read.refusals.append(content)
         elif piece.kind == "znode":
