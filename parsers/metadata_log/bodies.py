@@ -161,7 +161,7 @@ def _abort_transaction(cursor: MetadataCursor, _version: int) -> AbortTransactio
     return AbortTransaction(reason=tagged(cursor.tags(), 0, MetadataCursor.nullable_string, None))
 
 
-def _plain(kind: type[MetadataRecord], **fields: Callable[[MetadataCursor], object]) -> Decoder:
+def _plain(kind: Callable[..., MetadataRecord], **fields: Callable[[MetadataCursor], object]) -> Decoder:
     """Of a record whose fields stand one behind the other, in every version the same."""
 
     def decoded(cursor: MetadataCursor, _version: int) -> MetadataRecord:
