@@ -136,11 +136,11 @@ def details(loss: Loss) -> Iterator[str]:
     if loss.contents is not None:
         yield from _contents(loss.contents)
     if loss.clients:
-        yield f"answered to {_named([_client(client, loss) for client in loss.clients])}"
+        yield f"acknowledged to {_named([_client(client, loss) for client in loss.clients])}"
     if loss.readers:
-        yield f"served before it went to {_named([_reader(reader) for reader in loss.readers])}"
+        yield f"read before it was lost by {_named([_reader(reader) for reader in loss.readers])}"
     if loss.groups:
-        yield f"committed offsets that no longer hold: {_named([_group(group, loss) for group in loss.groups])}"
+        yield f"committed offsets that are no longer right: {_named([_group(group, loss) for group in loss.groups])}"
     if loss.reused_end > loss.start_offset and not loss.restored:
         epochs = ", ".join(map(str, loss.reused_epochs))
         by = f" of epoch{'s' if len(loss.reused_epochs) > 1 else ''} {epochs}" if epochs else ""

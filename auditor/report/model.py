@@ -109,7 +109,7 @@ class MissingReplica(Struct, frozen=True, kw_only=True):
     @property
     def words(self) -> str:
         """The replica and who else holds the partition, for people."""
-        held = f"{'its folder holds another log; ' * self.misfiled}held by {numbered('broker', self.held_by)}"
+        held = f"{'its folder holds another log; ' * self.misfiled}replicas here: of {numbered('broker', self.held_by)}"
         return f"{self.topic}-{self.partition} of broker {self.broker} ({held})"
 
 

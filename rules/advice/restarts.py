@@ -90,7 +90,8 @@ def _fades(survivor: Survivor, broker: int) -> bool:
 
 def leads_by_its_start(candidate: Candidate, first: str) -> Gate:
     """The start of a broker that leads by it costs as its election."""
-    because = f"{costs(candidate.lacks)} It is in the last ISR and nobody leads, so it leads as soon as it runs."
+    elected = "It is in the last ISR, and the partition has no leader. So it becomes leader as soon as it runs."
+    because = f"{costs(candidate.lacks)} {elected}"
     return Gate(action=f"restart broker {candidate.broker}", going="no-go", because=because, first=first)
 
 
@@ -104,13 +105,13 @@ def another_leads(sound: Sequence[int], electable: Collection[int]) -> str:
 
 def starts_wrong(gate: Gate, wrong: str, first: str, sound: Sequence[int]) -> Gate:
     """The start of a broker that leads by it with a wrong log, where another one could lead, costs as an election."""
-    because = f"makes it lead at once, although {wrong}. It is in the last ISR and nobody leads."
+    because = f"makes it leader at once, although {wrong}. It is in the last ISR, and the partition has no leader."
     return replace(gate, going="no-go", because=because, first=first, after_lead_of=tuple(sound))
 
 
 def perhaps_leads_by_its_start(gate: Gate, free: Sequence[int]) -> Gate:
     """The start of a broker that is no free choice for leader, where nothing tells who leads at that time."""
-    leads = "If nobody else leads then, that broker may lead. What that costs is told of its election."
+    leads = "If no other broker leads then, it may become leader. The line on its election says what is lost by that."
     first = f"make sure that {any_of('broker', free)} leads" if free else ""
     return replace(gate, going="unknown", because=f"cannot be judged. {leads}", first=first)
 

@@ -38,8 +38,8 @@ def short_start(
         return Gate(action=action, going="no-go", because=because, first=_first(holders, missing))
     if leader in holders:
         return Gate(action=action, going="go", because=f"{lacks}. It fetches them again.")
-    reason = "nothing tells who leads" if leader < 0 else f"broker {leader}, which led last, does not hold them here"
-    because = f"cannot be judged. That broker's log lacks {missing}, which it had, and {reason}."
+    reason = "It is not known who leads" if leader < 0 else f"Broker {leader}, which led last, does not hold them here"
+    because = f"cannot be judged. That broker's log lacks {missing}, which it had. {reason}."
     return Gate(action=action, going="unknown", because=because)
 
 

@@ -77,7 +77,7 @@ def _judged(evidence: PartitionEvidence, signature: Signature, hits: list[Hit]) 
     guilty = next((v for v in ran if affected[v.broker]), None)
     if guilty is None:
         ruled_out = signature.spoken_below is not None or any(answer is False for answer in affected.values())
-        reason = f"this is how {signature.defect} shows, {signature.title}"
+        reason = f"what is seen fits the known defect {signature.defect} ({signature.title}). Whether the release has it is not known"
         whose = "the controller's release" if first.broker is None else f"broker {first.broker}'s release"
         return None if ruled_out else Undecided(reason=reason, missing=whose, blocking=False)
     then = evidence.release_of(guilty.broker, first.at)

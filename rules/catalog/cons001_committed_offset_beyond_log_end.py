@@ -21,9 +21,9 @@ from rules.words import numbered
     "{offsets} any more. The next fetch is out of range, and auto.offset.reset decides where consumers read on.",
     implied_by=("LEAD001", "ACK001", "HW001", "LEO001", "TRUNC001"),
     bearing=Bearing(
-        calls_for="Decide where these groups read on. With auto.offset.reset latest their clients skip what is written until "
-        "then. With earliest they read everything again, and with none they stop. Else stop them, and set their offset to the "
-        "first of these offsets (kafka-consumer-groups --reset-offsets).",
+        calls_for="Stop these groups, and set their offset to the first of these offsets (kafka-consumer-groups "
+        "--reset-offsets). Else auto.offset.reset decides: with latest they skip what was written before their next "
+        "fetch, with earliest they read everything again, with none they stop.",
         of_groups=True,
     ),
 )

@@ -70,7 +70,7 @@ def group_in_foreign_offsets_partition(evidence: PartitionEvidence) -> Iterator[
         yield _violation(foreign, last_count, evidence.partition)
     elif foreign:
         yield Undecided(
-            reason=f"groups do not fit the {count} partitions of which directories are here, and there may be more",
+            reason=f"groups are in the wrong partition if the topic has {count} partitions. So many have folders here, and there may be more",
             missing="the metadata log, or the output of kafka-topics.sh --describe",
             blocking=False,
             exhibits=_exhibits(foreign),

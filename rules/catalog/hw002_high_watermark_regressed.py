@@ -80,9 +80,9 @@ def _not_compared(evidence: PartitionEvidence) -> Iterator[Undecided]:
     open_ones = [c for c in evidence.closings if isinstance(c, Unclosed) and c.broker in marks]
     for missing in dict.fromkeys(c.missing for c in open_ones):
         saved = sorted({c.broker for c in open_ones if c.missing == missing})
-        did, whose = listed([f"broker {broker} saved high watermark {marks[broker]}" for broker in saved]), numbered("broker", saved)
-        why = f"It is not known whether {'these are' if saved[1:] else 'that is'} too low: nothing here tells which high watermark {whose} had then"
-        yield Undecided(reason=f"{did} at shutdown (replication-offset-checkpoint). {why}", missing=missing.format(whose=whose), blocking=False)
+        alike, whose = {marks[b]: [o for o in saved if marks[o] == marks[b]] for b in saved}, numbered("broker", saved)
+        did = listed([f"{numbered('broker', own)} saved high watermark {mark}" for mark, own in alike.items()])
+        yield Undecided(reason=f"{did} at shutdown. It is not known whether {whose} had a higher one then", missing=missing.format(whose=whose), blocking=False)
 
 
 def _undecided(before: Fetched, after: Fetched) -> Undecided:

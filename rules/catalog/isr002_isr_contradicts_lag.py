@@ -76,7 +76,7 @@ def isr_contradicts_lag(evidence: PartitionEvidence) -> Iterator[Violation | Und
     for course in evidence.replayed.courses:
         limit = course.rank.lag_limit_ms
         if limit is None:
-            reason = f"nobody tells how long a follower of broker {course.lead.leader} may lag"
+            reason = f"it is not known how long a follower of broker {course.lead.leader} may lag before it leaves the ISR"
             yield Undecided(reason=reason, missing="replica.lag.time.max.ms, or the broker's release", blocking=False)
             continue
         slack, steady = evidence.thresholds.of("ISR002", SLACK), evidence.steady.get(course.lead.clock, ())

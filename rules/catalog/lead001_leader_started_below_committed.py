@@ -10,7 +10,7 @@ from rules.evidence.lacked_records import lacked_records
 from rules.evidence.perhaps_below import PerhapsBelow, openings_behind_holes, unknown_openings
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, sentences
 from rules.rule import rule
-from rules.words import numbered
+from rules.words import any_of
 
 
 @rule(
@@ -18,7 +18,7 @@ from rules.words import numbered
     severity=Severity.CRITICAL,
     needs=(BrokerEvent, Fetch, Produce, Description),
     law="LeaderCompleteness",
-    message="{who:^} became leader in epoch {epoch} {instead}. It lacked {lacked}. {because:.}",
+    message="{who:^} became leader in epoch {epoch} {instead}. That leader lacked {lacked}. {because:.}",
     implied_by=("LEAD002", "LEO001"),
     bearing=Bearing(change="opening below committed records", records=RecordsMeant(newest="the epoch before")),
 )
@@ -91,7 +91,7 @@ def _perhaps(evidence: PartitionEvidence) -> Iterator[PerhapsBelow]:
 
 def _undecided(perhaps: PerhapsBelow) -> Undecided:
     lost, proof = perhaps.lost, perhaps.lost.committed
-    who = "an unknown broker" if lost.leader is None else f"broker {lost.leader}"
+    who = f"the leader of epoch {lost.epoch}" if lost.leader is None else f"broker {lost.leader}"
     return Undecided(
         reason=f"it is not known whether {who} lacked committed records when it became leader in epoch {lost.epoch} with log end "
         f"offset {lost.opening.offset}. {sentences(proof.because)} {perhaps.doubt}",
@@ -109,7 +109,7 @@ def _undecided(perhaps: PerhapsBelow) -> Undecided:
 def _kept_older(evidence: PartitionEvidence) -> Iterator[Violation]:
     """Leaders whose logs were long enough, and held older records where committed ones belonged."""
     for kept in evidence.kept_older:
-        before = f". Who led {numbered('epoch', kept.perhaps_before)} may have done so before" if kept.perhaps_before else ""
+        before = f". Perhaps the leader of {any_of('epoch', kept.perhaps_before)} did so first" if kept.perhaps_before else ""
         yield Violation(
             brokers=() if before else (kept.leader,),
             start_offset=kept.start_offset,

@@ -62,7 +62,7 @@ def replica_stopped_fetching(evidence: PartitionEvidence) -> Iterator[Violation 
         others = evidence.followers_of(replica)
         furthest = max(others, key=lambda other: other.log_end_offset, default=None)
         if furthest is None:
-            reason = f"broker {replica.broker} marked the partition as failed and never took it up again"
+            reason = f"broker {replica.broker} marked the partition as failed and never fetched it again. Whether others went on is not known"
             yield Undecided(reason=reason, missing="another replica", brokers=(replica.broker,), blocking=False)
         elif not replica.end_known or furthest.log_end_offset <= replica.log_end_offset:
             continue

@@ -81,7 +81,7 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
             confidence="certain" if known else "possible",
             facts={
                 "incarnations": len(ids),
-                "says": f"logs of {len(ids)} different topics of this name are here; {_by_id(evidence)}",
+                "says": f"the logs of this name here {'are' if len(ids) > 1 else 'may be'} of different topics; {_by_id(evidence)}",
                 "topic_ids": tuple(sorted(topic_id for topic_id in ids if topic_id is not None)),
                 "because": "the topic was deleted and created again"
                 if known

@@ -111,13 +111,13 @@ def _belied(each: Belied) -> Violation | Undecided:
 
 def _shown(each: Exchanged) -> str:
     """What shows whose log a folder holds, in sentences."""
-    own = f"Broker {each.broker}"
+    crossed = f"By broker {each.broker}'s own log, each of the two logs ends where the other folder's does"
     if not each.holders:
-        return f"Each of the two folders ends where broker {each.broker} told that the other one's log does"
+        return crossed
     if not each.both_ways:
         return f"{_begins(each)}. It does not end where broker {each.broker} told that this partition does"
     ways = {
-        "its ends": f"{own} told the ends of both logs the other way round",
+        "its ends": crossed,
         "the others' ends": f"What {numbered('broker', each.holders)} told of where both logs end fits their folders",
     }
     return f"{_begins(each)}. {ways.get(each.told_by, 'A broker that has one of the two partitions agrees with those')}"

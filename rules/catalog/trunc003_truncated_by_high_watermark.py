@@ -74,7 +74,7 @@ def _reconstructed(evidence: PartitionEvidence, done: AskedFollower) -> Iterator
     elif answer is not None and max(answer.most, deleted) < done.offset:
         yield _by_reconstruction(evidence, done, answer, (max(answer.most, deleted), done.offset))
     elif done.asked.open is not None and not done.of_an_empty_log and (answer is None or not answer.decided):
-        reason = "a follower truncated by its high watermark. Of which epochs the logs' records were is not known"
+        reason = f"broker {done.broker} truncated to its high watermark. Whether leader epochs would have had it truncate elsewhere is not known"
         yield Undecided(reason=reason, missing=done.asked.open.missing, brokers=(done.broker,), blocking=False)
 
 
@@ -129,7 +129,7 @@ def _written(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
         cut, leader, due = done.cut, done.leader, done.due
         if leader is None:
             missing = f"broker {cut.broker}'s log end before the cut, and both logs to their ends with their epochs"
-            yield Undecided(reason=f"broker {cut.broker} truncated its log by its high watermark", missing=missing, brokers=(cut.broker,), blocking=False)
+            yield Undecided(reason=f"broker {cut.broker} truncated to its high watermark. Whether leader epochs would have had it truncate elsewhere is not known", missing=missing, brokers=(cut.broker,), blocking=False)
         elif due is not None and due.offset > (first := max(cut.offset, leader.log_start_offset)):
             yield _violation(evidence, done, leader.broker, due, first)
 

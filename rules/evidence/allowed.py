@@ -72,7 +72,7 @@ def _elected_uncleanly(evidence: PartitionEvidence) -> Iterator[Allowed | NotTol
                 effect=f"broker {change.leader} was elected for epoch {change.epoch} from outside the ISR",
                 names=(UNCLEAN,),
                 lets=lambda value: value == "true",
-                reason="an unclean election took place",
+                reason="an unclean election took place. The setting that allowed it is not known",
             )
             yield from _said(evidence, event)
 

@@ -32,8 +32,8 @@ _PERHAPS: Final = (
     " tells that"
 )
 _REFUTED: Final = (
-    ". {cause} did something at {first} or later, by its own clock. {effect} did what followed from that at {then} or"
-    " earlier, by its own clock. Other lines show that the two clocks do not differ so much"
+    ". {cause} caused something at {first} or later, by its own clock. {effect} logged that at {then} or earlier, by"
+    " its own clock. Other lines show that the two clocks do not differ so much"
 )
 DISAGREE: Final = (
     "lines of {clock}'s logs contradict each other by their times{shown}. So the order of {clock}'s events is not"

@@ -144,11 +144,11 @@ def _sent_again_or_not(epoch: int, answers: Sequence[Produced], held: int | None
     one, latest = first.offset == last.offset, max(latest_epoch(m, epoch) for m in answers)
     when = f"in epoch {epoch}" if latest == epoch else f"in an epoch from {epoch} to {latest}"
     roles = would_tell(Silence(broker=first.witness, log="roles"))
-    what = f"a record at {first.offset}" if one else f"records between {first.offset} and {last.offset}"
+    what = f"a record at offset {first.offset}" if one else f"records at offsets {first.offset}–{last.offset}"
     return Unsettled(
         broker=first.witness,
-        words=f"broker {first.witness} acknowledged {what} {when}. A record of epoch {held} is at {first.offset}."
-        " Either those that it acknowledged are gone, or a producer sent them again and this is the first of them",
+        words=f"broker {first.witness} acknowledged {what} {when}. Now offset {first.offset} holds a record of epoch"
+        f" {held}. Either what was acknowledged is lost, or the producer sent it again and that is what is there now",
         missing="the logs of its producers" if latest == epoch else roles,
         start_offset=first.offset,
         end_offset=(last.offset or 0) + 1,

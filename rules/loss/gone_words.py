@@ -68,7 +68,7 @@ def instead_of(evidence: PartitionEvidence, following: RoleTaken, first: int, en
     """What is there in their place; where the opening does not show that they are gone, whose records are."""
     leading = evidence.leader_at_the_end
     if (following.offset or 0) > first and leading is not None:
-        return f"in the leader's log (broker {leading.broker}), {_there(leading, first, end)}"
+        return f"the leader's log (broker {leading.broker}) now has {_there(leading, first, end)}"
     who = "an unknown broker" if following.broker is None else f"broker {following.broker}"
     last = f" (last offset {(following.offset or 0) - 1})" if 0 < (following.offset or 0) < first else ""
     ended = f"with log end offset {following.offset}{last}, and so without {them}"
@@ -82,9 +82,9 @@ def _there(leading: Replica, first: int, end: int) -> str:
     stop = min(others, default=until)
     if not leading.holds(first, stop):
         stop = first + 1
-    some = "a record of epoch {} is" if stop - first == 1 else "records of epoch {} are"
+    some = "a record of epoch {}" if stop - first == 1 else "records of epoch {}"
     short = f". Its log end offset is {until}" if stop == until < end and leading.end_known else ""
-    return f"{some.format(held)} at {offsets_told(first, stop)} now instead{short}"
+    return f"{some.format(held)} at {offsets_told(first, stop)}{short}"
 
 
 def _offset(answer: Produced) -> int:

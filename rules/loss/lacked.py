@@ -8,6 +8,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rules.chronicle.silence import roles_of
 from rules.evidence import LeaderChange, PartitionEvidence
 from rules.finding import offsets_told
 from rules.history.moments import succeeded
@@ -82,10 +83,10 @@ def _untold_of_roles(evidence: PartitionEvidence, change: LeaderChange) -> str |
     untold = next((leader for leader in leaders if leader not in telling), None)
     if untold is None:
         return None
-    own = f"broker {untold}'s log of roles (state-change.log; Kafka 2.5 and older: server.log)"
+    own = roles_of(f"broker {untold}")
     tells = any(isinstance(m, RoleTaken) and m.broker == untold for m in evidence.moments)
     why = f"{own} tells of no epoch that it led" if tells else f"{own} is not here"
-    return f"nothing tells what broker {change.leader} lacked, as {why}"
+    return f"it is not known what broker {change.leader} lacked: {why}"
 
 
 def _untold_of_its_log(
@@ -96,8 +97,8 @@ def _untold_of_its_log(
         return f"no witness tells what broker {change.leader} lacked"
     last = max(before)
     if _wrote_others(evidence, change.leader, last, before[last].offset):
-        held = f"broker {change.leader} held what epoch {last} had written"
-        return f"nothing tells that {held}, not older records of its own"
+        held = f"broker {change.leader} held the records of epoch {last}"
+        return f"it is not known whether {held}, or older ones of its own in their place"
     return None
 
 

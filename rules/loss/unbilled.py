@@ -126,4 +126,4 @@ def as_question(stretch: Unbilled) -> str:
     """What the bill leaves open, as a clause."""
     what = f"[{stretch.start_offset}, {stretch.end_offset})"
     cut = "cut" if stretch.sure else "may have cut"
-    return f"{numbered('broker', stretch.brokers)} {cut} committed records {what} of an unknown epoch"
+    return f"{numbered('broker', stretch.brokers)} {cut} committed records {what}. Their leader epoch is not known"

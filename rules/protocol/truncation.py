@@ -169,7 +169,7 @@ def reset_out_of_range(follower: ReplicaLog, leader: ReplicaLog) -> Truncation:
         because = f"the leader's log ends at {leader.log_end_offset}, below the log end {follower.log_end_offset} here"
         state = truncate_to(follower, leader.log_end_offset)
     elif leader.log_start_offset > follower.log_end_offset:
-        because = f"the leader's log starts at {leader.log_start_offset}, beyond the log end here: all is dropped"
+        because = f"the leader's log starts at {leader.log_start_offset}, beyond this one's end by then: all is dropped"
         state = truncate_fully(follower, leader.log_start_offset)
     else:
         because = f"the leader holds offset {follower.log_end_offset}: the same offset is fetched again"

@@ -226,7 +226,7 @@ _TOLD_WHEN: Final = {
     "truncated": "after a cut",
     "truncation-kept": "when it cut nothing",
     "log-loaded": "when it loaded its log",
-    SAVED: "when it saved what it knew of its producers",
+    SAVED: "when it saved a producer snapshot",
 }
 
 

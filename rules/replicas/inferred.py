@@ -63,9 +63,10 @@ class InferredCut(Struct, frozen=True, kw_only=True):
     @property
     def words(self) -> str:
         """What was cut, where and when."""
-        what = f"records of epoch {self.epoch} were" if self.broker is None else f"broker {self.broker}'s log was"
+        what = f"a log with epoch {self.epoch} was" if self.broker is None else f"broker {self.broker}'s log was"
         when = f"after {self.after} and before {self.before}"
-        return f"{what} cut at {self.offset} or below, from {self.log_end_offset}, {when}"
+        down = f"truncated from log end offset {self.log_end_offset} to {self.offset} or lower"
+        return f"{what} {down}. That was {when}"
 
     @property
     def told_by(self) -> str:

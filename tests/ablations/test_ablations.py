@@ -240,7 +240,7 @@ def test_what_no_bill_names_of_a_proved_cut_is_its_open_point(tmp_path: Path) ->
     assert report is not None
     assert [*broken(bench, report)] == []
     asked = [line.reason for line in report.coverage.undecided if line.rule == "the bill"]
-    assert asked == ["broker 1 cut committed records 141–149 of an unknown epoch"]
+    assert asked == ["broker 1 cut committed records 141–149. Their leader epoch is not known"]
 
 
 def test_what_was_cut_in_the_first_role_that_is_told_is_of_no_epoch_that_may_have_been(tmp_path: Path) -> None:
@@ -263,7 +263,7 @@ def test_a_cut_is_the_bills_open_point_as_a_whole_where_only_an_answers_first_re
     assert report is not None
     assert [*broken(bench, report)] == []
     asked = [line.reason for line in report.coverage.undecided if line.rule == "the bill"]
-    assert asked == ["broker 2 cut committed records 10–14 of an unknown epoch"]
+    assert asked == ["broker 2 cut committed records 10–14. Their leader epoch is not known"]
 
 
 def test_an_answer_beside_a_hole_is_not_proved_to_be_of_another_record_than_stands_there(tmp_path: Path) -> None:

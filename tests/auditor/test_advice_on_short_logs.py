@@ -45,7 +45,7 @@ def test_a_hole_that_others_do_not_have_is_damage(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("leads", "going", "because"),
     [
-        (None, "unknown", "That broker's log lacks offsets 80–99, which it had, and nothing tells who leads"),
+        (None, "unknown", "That broker's log lacks offsets 80–99, which it had. It is not known who leads"),
         (
             1,
             "go",

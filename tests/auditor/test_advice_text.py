@@ -101,7 +101,7 @@ def test_what_is_said_of_several_brokers_is_said_once() -> None:
     )
     apart = " ".join(text([advice_on("bit_rot_payload")]).split())
     assert "GO Restarting broker 1 or 2 cuts nothing from its log" in apart
-    assert "NO-GO Restarting broker 3 makes it lead at once, although 1 batch fails its checksum." in apart
+    assert "NO-GO Restarting broker 3 makes it leader at once, although 1 batch fails its checksum." in apart
     assert "First start broker 1 or 2 and elect it, which needs an unclean election." in apart
     assert "GO Electing broker 1 or 2 loses nothing." in apart
     assert "NO-GO Electing broker 3 makes it lead, although 1 batch fails its checksum." in apart

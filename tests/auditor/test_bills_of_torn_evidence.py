@@ -80,7 +80,7 @@ def test_what_was_cut_of_an_unknown_epoch_is_named_as_in_no_bill(kept: int, tmp_
     assert "TRUNC001" in {finding["rule"] for finding in report["findings"] if finding["verdict"] == "violated"}
     assert losses(report) == []
     (asked,) = (each for each in report["coverage"]["undecided"] if each["rule"] == "the bill")
-    assert asked["reason"] == "broker 2 cut committed records 10–14 of an unknown epoch"
+    assert asked["reason"] == "broker 2 cut committed records 10–14. Their leader epoch is not known"
     assert "state-change.log of broker 2" in asked["missing"]
 
 

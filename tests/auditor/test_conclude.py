@@ -105,7 +105,7 @@ def test_a_replica_that_checkpoints_name_and_the_copy_lacks_is_named(dump: Path)
     assert coverage["replicasSeen"] == 3
     (named,) = coverage["missingReplicas"]
     assert (named["topic"], named["partition"], named["broker"], named["heldBy"]) == ("d", 0, 2, [1])
-    words = "d-0 of broker 2 (held by broker 1)"
+    words = "d-0 of broker 2 (replicas here: of broker 1)"
     report = audit(dump, AuditConfig(engine="local"))
     assert words in " ".join(terminal.render(report, columns=200, verbose=True, colour=False).split())
     assert words in postmortem.render(report).replace("\\", "")

@@ -107,7 +107,7 @@ def test_a_voter_of_which_nothing_is_here_is_a_replica_that_is_missing(dump: Pat
     shutil.rmtree(dump / "controller-100")
     report = audited(dump)
     assert report.verdict == "unknown"
-    assert "__cluster_metadata-0 of broker 100 (held by brokers 1, 2 and 3)" in words(report)
+    assert "__cluster_metadata-0 of broker 100 (replicas here: of brokers 1, 2 and 3)" in words(report)
     assert audited(dump, partial=True).verdict == "clean"
 
 

@@ -252,4 +252,5 @@ def test_advice_says_whose_topic_id_a_folder_bears(tmp_path: Path) -> None:
     gate = next(gate for gate in placed.advice.gates if gate.action == "restart broker 2")
     assert "Its folder broker-2/data/orders-1 bears topic id " in gate.because
     assert "which is that of topic 'state'. Its own log was not found." in gate.because
-    assert "orders-1 of broker 2 (its folder holds another log; held by brokers 1 and 3)" in report.coverage.elsewhere
+    named = "orders-1 of broker 2 (its folder holds another log; replicas here: of brokers 1 and 3)"
+    assert named in report.coverage.elsewhere

@@ -85,7 +85,7 @@ def test_a_fast_fail_over_is_told_with_its_lost_and_its_written_offsets() -> Non
     assert "epoch 1 (broker 2) to epoch 2 (broker 1)" in second[4]
     assert second[6] == f"broker 2, replica: {again} (led again)"
     said = render(report("fast_failover_kip101"))
-    back = "Consumers of these must go back to offset 10"
+    back = "Consumers that read these must go back to offset 10"
     assert said.count(back) == 1, "nobody reads again what the leader's log holds"
 
 
@@ -184,8 +184,8 @@ def test_one_incident_of_many_partitions_is_three_pages_too(tmp_path: Path) -> N
     assert "Of epoch 0: 10–14 in ff-0 to ff-29." in body
     rules = {finding.rule for finding in one.violations if finding.severity >= Severity.MEDIUM}
     assert all(f"- {rule} (" in body for rule in rules), "the chain leaves out no kind of finding"
-    again = "either producers write the acknowledged records again, or you do from the copies."
-    assert f"- ff-0 to ff-29 offsets 10–14 of epoch 0 each: Once consumers are set back, {again}" in body
+    again = "let the producers write the acknowledged records again, or write them yourself from the copies."
+    assert f"- ff-0 to ff-29 offsets 10–14 of epoch 0 each: Set consumers back first. Then {again}" in body
     whole = render(wide, appendix=True)
     assert all(finding.id in whole for finding in wide.violations if finding.severity >= Severity.MEDIUM)
     assert all(f"\nff-{number} 10–14 of epoch 0:\n" in whole for number in range(30))

@@ -95,7 +95,7 @@ def test_a_copy_that_a_start_cuts_is_to_be_copied_before_it() -> None:
     doomed = Doomed(broker=1, path="broker-1", stretch=stretch, spans=(), others=(), because="it follows broker 2")
     cut = replace(report, advice=(replace(placed, advice=replace(placed.advice, doomed=(doomed,))),))
     (copy,) = (action for action in summary(cut).actions if action.kind == "copy")
-    assert copy.words.endswith("before broker 1 starts. It may then cut them to be like its leader's log.")
+    assert copy.words.endswith("before broker 1 starts. When it follows a leader again, it may truncate them.")
 
 
 def test_what_one_broker_alone_acknowledged_is_not_called_committed() -> None:
@@ -193,9 +193,9 @@ def test_nobody_is_told_for_certain_what_was_only_possibly_acknowledged() -> Non
     assert [a.unsure for a in summary(both).actions if "records again." in a.words] == [False, True]
     names_are = sure.names_are, unsure.names_are
     assert names_are == ("The records were acknowledged to", "The records may have been acknowledged to")
-    assert sure.words == "Once consumers are set back, producers must write the acknowledged records again."
+    assert sure.words == "Set consumers back first. Then producers must write the acknowledged records again."
     perhaps = "producers may have to write these records again. Whether any of them was acknowledged is not known."
-    assert unsure.words == f"Once consumers are set back, {perhaps}"
+    assert unsure.words == f"Set consumers back first. Then {perhaps}"
     told = "fire-0 offsets 50–69 of epoch 0 (acknowledged: 50, 60; perhaps 51–59, 61–69)"
     assert [aim.words for aim in sure.aims] == [told]
     assert "20 records possibly acknowledged, offsets 50–69 of epoch 0. Broker 2" in postmortem(open_)
@@ -360,4 +360,4 @@ def test_an_election_of_a_log_with_dead_keys_and_a_start_that_elects_a_damaged_o
     race = [action.line(3) for action in told("compaction_race").actions]
     assert any(words.startswith("NO-GO: electing broker 3") and "5 keys that were deleted" in words for words in race)
     rot = [action.line(3) for action in told("bit_rot_payload").actions]
-    assert any(words.startswith("NO-GO: restarting broker 3 makes it lead at once") for words in rot)
+    assert any(words.startswith("NO-GO: restarting broker 3 makes it leader at once") for words in rot)

@@ -62,7 +62,8 @@ def _found_and_not_billed(report: AuditReport) -> Iterator[str]:
         if proves and "only_epoch" not in finding.values() and not report.untold:
             billed = [(loss.start_offset, loss.end_offset) for loss in of(report).get(place(finding), ())]
             missing = [*without(finding.start_offset or 0, finding.end_offset or 0, billed)]
-            cuts = [with_last_offsets(f"cut committed records [{s}, {e}) of an unknown epoch") for s, e in missing]
+            cut = "cut committed records [{}, {}). Their leader epoch is not known"
+            cuts = [with_last_offsets(cut.format(*ends)) for ends in missing]
             named = all(any(reason.endswith(cut) for reason in asked) for cut in cuts)
             if missing and not (finding.rule == "TRUNC001" and named):
                 yield f"{finding.rule} {place(finding)} proves {missing}, which no bill names"

@@ -62,7 +62,8 @@ def test_partitions_that_were_added_leave_groups_behind(tmp_path: Path) -> None:
 def test_where_nothing_tells_how_many_partitions_there_are_nobody_is_accused(tmp_path: Path) -> None:
     root = dump(tmp_path, ["g1"], partition=7, counts=())
     assert found(root) == []
-    assert asked(root) == ["groups do not fit the 8 partitions of which directories are here, and there may be more"]
+    wrong = "groups are in the wrong partition if the topic has 8 partitions."
+    assert asked(root) == [f"{wrong} So many have folders here, and there may be more"]
 
 
 def test_a_group_whose_records_were_all_deleted_is_not_here(tmp_path: Path) -> None:

@@ -38,23 +38,23 @@ def told(drawing: str, rule: str) -> list[str]:
 @pytest.mark.parametrize(
     ("log", "there"),
     [
-        ("0000 222|", "records of epoch 2 are at offsets 4–6 now instead."),
-        ("0000 22|", "records of epoch 2 are at offsets 4–5 now instead. Its log end offset is 6."),
-        ("0000 2 3 3|", "a record of epoch 2 is at offset 4 now instead."),
-        ("0000 2_2|", "a record of epoch 2 is at offset 4 now instead."),
+        ("0000 222|", "records of epoch 2 at offsets 4–6."),
+        ("0000 22|", "records of epoch 2 at offsets 4–5. Its log end offset is 6."),
+        ("0000 2 3 3|", "a record of epoch 2 at offset 4."),
+        ("0000 2_2|", "a record of epoch 2 at offset 4."),
     ],
 )
 def test_what_is_at_acknowledged_offsets_is_told_as_far_as_one_epoch_goes(log: str, there: str) -> None:
     (message,) = told(OVERWRITTEN.format(log=log), "ACK001")
     assert message.startswith("Broker 2 acknowledged offsets 4–6 of epoch 1 (acks=all). ")
-    assert message.endswith(f"In the leader's log (broker 1), {there}")
+    assert message.endswith(f"The leader's log (broker 1) now has {there}")
 
 
 def test_two_proofs_of_what_one_opening_lacked_name_each_other() -> None:
     surely, likely = told(TWO_PROOFS, "LEAD001")
     shown = "That record was committed: broker 2 reported high watermark 3."
-    assert surely.endswith(f"It lacked a committed record at offset 2. {shown}")
-    assert "with log end offset 2. It lacked a record at offset 3 that was most likely committed." in likely
+    assert surely.endswith(f"That leader lacked a committed record at offset 2. {shown}")
+    assert "with log end offset 2. That leader lacked a record at offset 3 that was most likely committed." in likely
     assert likely.endswith("Broker 2's high watermark on disk is 4. Another finding tells of offset 2.")
 
 

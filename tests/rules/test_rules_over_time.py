@@ -538,7 +538,7 @@ def test_an_unclean_election_names_who_was_eligible_right_before_it() -> None:
         )
         (told,) = BY_ID["LEAD002"].check(replace(drawn, chronicle=Chronicle(tuple(moments))))
         assert isinstance(told, Violation)
-        lacked = "nothing tells what broker 2 lacked"
+        lacked = "it is not known what broker 2 lacked"
         assert str(told.facts["cost"]) == said + (capital(lacked) if said else lacked)
         assert told.facts["outside"] == "while the ISR was empty"
 

@@ -109,7 +109,7 @@ def _partition(placed: PlacedAdvice) -> Iterator[str]:
     for copy in advice.unread:
         whose = "of a broker that nothing names" if copy.broker is None else f"of broker {copy.broker}"
         state = "judged" if copy.misfiled else "read"
-        yield from _said(f"not {state}, {whose}, {copy.because}: {', '.join(copy.paths[:PATHS])}", 2)
+        yield from _said(f"Not {state}: {', '.join(copy.paths[:PATHS])} {whose} ({copy.because}).", 2)
     for loss in sorted(placed.losses, key=lambda loss: loss.restored):
         gone = "PERHAPS LOST" if loss.unread else "LOST"
         head = "NOT LOST, only missing for a time" if loss.restored else gone

@@ -28,15 +28,13 @@ from rules.words import any_of, numbered, quoted
 
 ORDER: Final[tuple[Kind, ...]] = ("copy", "no-go", "act", "unknown", "go")
 GROUPS_ARE: Final = "The groups are"
-READ_AGAIN: Final = (
-    f"Consumers of these must go back to {PLACE_OF_START} and read what is there now."
-)
+READ_AGAIN: Final = f"Consumers that read these must go back to {PLACE_OF_START} and read what is there now."
 BACK_BEFORE: Final = (
-    f"Consumers of these must go back to {PLACE_OF_START} before producers write again. Consumers of the other"
-    " offsets may be beyond the end of the leader's log. Once the log has grown past them, they skip records without"
+    f"Consumers that read these must go back to {PLACE_OF_START} before producers write again. Those that read"
+    " furthest may be beyond the end of the leader's log. Once the log has grown past them, they skip records without"
     " an error."
 )
-CONSUMERS_FIRST: Final = "Once consumers are set back, "
+CONSUMERS_FIRST: Final = "set consumers back first. Then "
 """Behind a log that has grown past them they would skip records unseen."""
 _GROUPS: Final = {
     "beyond the log end": (
@@ -132,7 +130,8 @@ def _written_again(loss: Loss) -> str:
     perhaps = "" if sure else " Whether any of them was acknowledged is not known."
     if loss.standing == ((loss.start_offset, loss.end_offset),):
         which = "the acknowledged records" if sure else "these records"
-        return capital(f"{first}either producers write {which} again, or you do from the copies.{perhaps}")
+        words = f"{first}let the producers write {which} again, or write them yourself from the copies.{perhaps}"
+        return capital(words)
     must = "must write the acknowledged" if sure else "may have to write these"
     must = capital(f"{first}producers {must} records again")
     return f"{must}{', but not those that you write from copies' * bool(loss.standing)}.{perhaps}"
@@ -167,9 +166,9 @@ def _consumers(history: PlacedHistory, loss: Loss) -> Iterator[Action]:
 def _there_now(loss: Loss) -> str:
     """Whose records took the place of the lost ones, and where they did not take all of it."""
     epochs = [epoch for epoch in loss.reused_epochs if epoch >= 0]
-    whose = f"records of {numbered('epoch', epochs)}" if epochs else "others"
-    where = "" if loss.reused_end >= loss.end_offset else f" at {offsets_told(loss.start_offset, loss.reused_end)}"
-    return f"now {whose}{where}" if epochs or where else ""
+    whose = f"records of {numbered('epoch', epochs)}" if epochs else "other records"
+    where = "" if loss.reused_end >= loss.end_offset else f", at {offsets_told(loss.start_offset, loss.reused_end)}"
+    return f"{whose} are there now{where}" if epochs or where else ""
 
 
 def _of_findings(report: AuditReport) -> Iterator[Action]:

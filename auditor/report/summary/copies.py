@@ -11,7 +11,7 @@ from rules.finding import PLACE_OF_NAMES
 from rules.words import counted
 
 _FATE: Final = {
-    "replica": "It may then cut them to be like its leader's log.",
+    "replica": "When it follows a leader again, it may truncate them.",
     "future replica": "A log that moves between disks is cut to the one that it follows.",
     "deleted file": "A broker removes such files as soon as it loads the log.",
     "deleted dir": "A running broker removes such folders after file.delete.delay.ms, 60 seconds by default.",

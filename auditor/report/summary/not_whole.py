@@ -14,7 +14,7 @@ def not_whole(coverage: Coverage) -> Iterator[str]:
     if scope.lacking:
         yield f"{scope.lacking} of some brokers are not here"
     if scope.metadata_untold:
-        yield f"the metadata log here does not tell of {counted(scope.metadata_untold, 'partition')}"
+        yield f"the metadata log here lacks {counted(scope.metadata_untold, 'partition')} of this dump"
     if scope.cut_short:
         yield f"logs of {numbered('broker', scope.cut_short)} end before what disks or other brokers show"
     if scope.begun_late:

@@ -29,8 +29,8 @@ class AtStake(Struct, frozen=True, kw_only=True):
         """How many, and where."""
         many = counted(self.offsets, "offset")
         return (
-            f"{many} in {told_places(self.places, PLACES_SHOWN)}. Replicas differ there in committed records, and those"
-            " of one side only can stay. The copies of both sides are still on the disks."
+            f"{many} in {told_places(self.places, PLACES_SHOWN)}. Replicas hold different committed records there, and"
+            " only one version of each can stay. All versions are still on the disks."
         )
 
 

@@ -16,6 +16,8 @@ from rules.words import counted, numbered
 
 Kind = Literal["stopped", "brokers", "replicas", "unread", "question", "logs", "files", "names", "deeper"]
 MISSING_SHOWN: Final = 6
+NO_RULE_BILLS: Final = "the bill"
+"""What asks about losses that no rule speaks of."""
 WAY_OUT: Final = " (give --partial if there are no others)."
 
 
@@ -105,7 +107,8 @@ def _questions(report: AuditReport) -> Iterator[Unseen]:
 def question(alike: AlikePoints) -> str:
     """An open question as a sentence that names what would decide it."""
     rules = ", ".join(alike.rules)
-    head = f"{rules} not decided in {alike.words}" if rules else f"Open in {alike.words}"
+    named = rules and alike.rules != (NO_RULE_BILLS,)
+    head = f"{rules} not decided in {alike.words}" if named else f"Open in {alike.words}"
     return question_told(f"{head}: {alike.first.reason}", alike.first.missing)
 
 

@@ -74,4 +74,5 @@ def _refusals(report: AuditReport, page: Sheet) -> Iterator[str]:
         place = f"{line.path} [{line.start}, {line.end})" if line.end else line.path
         lawful = "it lies beside the log dirs" if line.kind == "unreadable" else "lawful where it stands"
         aside = "" if line.blocking else f"; {lawful}"
-        yield from page.wrapped(f"{place}  {line.kind}: expected {line.expected}, found {line.found}{aside}", 2, "", 2)
+        kind = line.kind.replace("_", " ")
+        yield from page.wrapped(f"{place}  {kind}: expected {line.expected}, found {line.found}{aside}", 2, "", 2)

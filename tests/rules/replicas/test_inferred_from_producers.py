@@ -37,6 +37,7 @@ def snapshot(folder: Path, at: int, *, producer: int, last_offset: int, last_seq
     (folder / f"{at:020d}.snapshot").write_bytes(write_producer_snapshot([row]))
 
 
+TRUNCATED = "{} was truncated from log end offset {} to {} or lower. That was "
 LOG = [sent(0, 0, 0), sent(0, 10, 10), sent(1, 20, 0, producer=9), sent(1, 30, 10, producer=9)]
 
 
@@ -51,7 +52,7 @@ def test_a_snapshot_that_knows_other_records_is_a_cut(yard: Yard) -> None:
     snapshot(folder, 40, producer=8, last_offset=39, last_sequence=19)
     assert yard.told(least=Severity.INFO) == []
     ((reason, missing),) = asked(yard)
-    assert reason.startswith("broker 1's log was cut at 30 or below, from 40, after it wrote the snapshot at 40")
+    assert reason.startswith(TRUNCATED.format("broker 1's log", 40, 30) + "after it wrote the snapshot at 40")
     assert "before it held epoch 1's records from 30 on" in reason
     assert "server.log" in missing
     (placed,) = yard.report().counterfactuals
@@ -80,14 +81,14 @@ def test_a_snapshot_that_the_log_bears_out_is_none(
 def test_a_producer_that_enters_a_later_epoch_in_the_middle_of_its_sequence(yard: Yard) -> None:
     yard.healthy([sent(0, 0, 0), sent(0, 10, 10), sent(1, 20, 40, producer=8)], 1, 2)
     ((reason, _),) = asked(yard)
-    assert reason.startswith("records of epoch 0 were cut at 20 or below, from 60, after epoch 0 had written 40 more")
+    assert reason.startswith(TRUNCATED.format("a log with epoch 0", 60, 20) + "after epoch 0 had written 40 more")
     assert "Producer 8 of epoch 0 goes on with sequence 40 at offset 20, where sequence 0 was due" in reason
 
 
 def test_a_sequence_ahead_of_the_one_due_in_a_new_epoch(yard: Yard) -> None:
     yard.healthy([sent(0, 0, 0), sent(0, 10, 10), sent(1, 20, 50)], 1, 2)
     ((reason, missing),) = asked(yard)
-    assert reason.startswith("records of epoch 0 were cut at 20 or below, from 50, after epoch 0 had written 30 more")
+    assert reason.startswith(TRUNCATED.format("a log with epoch 0", 50, 20) + "after epoch 0 had written 30 more")
     assert "goes on with sequence 50 at offset 20, where sequence 20 was due" in reason
     assert missing.startswith("the logs of the broker that led epoch 0")
 
