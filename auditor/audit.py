@@ -145,10 +145,10 @@ def _require_something(root: Path, inventory: Inventory, texts: TextPlan, config
         if not inventory.files:
             raise ConfigError(f"{root}: found no log dir: the folder is empty; copy the brokers' log dirs into it")
         raise ConfigError(
-            f"{root}: found no log dir: none of {len(inventory.files)} files is a meta.properties, a checkpoint, a"
-            " segment in a TOPIC-PARTITION folder or the text of kafka-dump-log, and none is a log that names its"
-            " broker or lies in a folder named after one; give the folder that holds the brokers' log dirs, or name one"
-            " with --log-dir BROKER=PATH"
+            f"{root}: found no log dir. Of {len(inventory.files)} files none is a meta.properties, a checkpoint, a"
+            " segment in a TOPIC-PARTITION folder, the text of kafka-dump-log, or a log that names its broker or lies"
+            " in a folder named after one. Give the folder that holds the brokers' log dirs, or name one with --log-dir"
+            " BROKER=PATH"
         )
     brokers = {log_dir.broker for log_dir in inventory.log_dirs} | {unit.broker for unit in texts.units} | telling
     strange = [words for words, broker in config.brokers_named() if broker not in brokers]

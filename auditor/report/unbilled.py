@@ -21,7 +21,7 @@ def sentence(gone: Unbilled, place: str = "") -> str:
 
 
 def _no_bill(gone: Unbilled) -> str:
-    return f"No bill can be made, for {gone.because}."
+    return f"Who wrote them and where copies are cannot be told, because {gone.because}."
 
 
 def now(gone: Unbilled) -> str:

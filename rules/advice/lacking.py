@@ -44,7 +44,7 @@ def _within(stretch: Stretch, other: Stretch) -> bool:
 
 def perhaps_words(stretches: Sequence[Stretch]) -> str:
     """Stretches of which it is not known whether anybody was told, and that this is not known."""
-    return f"{named(merged(stretches))}. Whether producers were answered for that is not known"
+    return f"{named(merged(stretches))}. Whether those were acknowledged is not known"
 
 
 def holders(stretch: Stretch, held: Sequence[Held]) -> str:

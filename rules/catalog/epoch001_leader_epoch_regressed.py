@@ -19,8 +19,8 @@ from rules.rule import rule
     "{start_offset} on. In a sound log leader epochs never fall.",
     implied_by=("SEG006",),
     bearing=Bearing(
-        calls_for="Copy this log before anything is changed. If another replica's log has no such fall, keep this broker from"
-        " leading: it can tell followers a wrong end of an epoch."
+        calls_for="Copy this log before anything is changed. If the epochs of another replica never fall, keep this broker"
+        " from leading: it can tell followers a wrong end of an epoch."
     ),
 )
 def leader_epoch_regressed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

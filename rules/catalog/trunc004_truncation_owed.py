@@ -25,7 +25,7 @@ from rules.rule import rule
     bearing=Bearing(
         owes_a_cut=True,
         records=RecordsMeant(held_by="follower"),
-        calls_for="Copy these records before the replica starts. Its return as a follower removes them.",
+        calls_for="Copy these records before the replica starts. It removes them when it starts as a follower.",
     ),
 )
 def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

@@ -43,7 +43,7 @@ def _lacked(evidence: PartitionEvidence, change: LeaderChange) -> Lacked:
     ends = (*before.values(), *(end for _, end in evidence.ends_of_some_epoch if (end.last_epoch or 0) < change.epoch))
     furthest = max(ends, key=lambda end: (end.offset, end.witnessed), default=None)
     if opening is None or opening.offset is None or furthest is None:
-        return Lacked(known="nothing told", words=f"nothing tells what broker {change.leader} lacked")
+        return Lacked(known="nothing told", words=f"it is not known what broker {change.leader} lacked")
     if furthest.offset > opening.offset:
         were = "was" if furthest.offset == opening.offset + 1 else "were"
         words = f"broker {change.leader} lacked {offsets_told(opening.offset, furthest.offset)}, which {were} written"

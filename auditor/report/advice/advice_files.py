@@ -99,13 +99,14 @@ def _election(placed: PlacedAdvice, best: Candidate) -> Iterator[str]:
     since = _since(placed.advice.release, LEADER_ELECTION_SINCE)
     outside = any(best.broker in gate.after_lead_of for gate in placed.advice.gates)
     if not outside:
-        yield f"if broker {best.broker} is in sync{_at_no_cost(placed)}:"
+        yield f"If broker {best.broker} is in sync{_at_no_cost(placed)}:"
         if since:
             yield f"{_TOOL} --election-type preferred --path-to-json-file election.json"
         else:
             yield "kafka-preferred-replica-election --zookeeper HOST:PORT --path-to-json-file election.json"
     if not placed.advice.sound:
-        yield from _unclean("it is outside the ISR" if outside else "if no in-sync replica runs", since=since)
+        when = f"Broker {best.broker} is outside the ISR. This" if outside else "If no in-sync replica runs, this"
+        yield from _unclean(when, since=since)
 
 
 def _at_no_cost(placed: PlacedAdvice) -> str:
@@ -113,15 +114,15 @@ def _at_no_cost(placed: PlacedAdvice) -> str:
     if going(placed.advice, placed.advice.candidates[0].broker) != "go":
         return ""
     offsets = ", ".join(offsets_told(each.start_offset, each.end_offset) for each in placed.advice.nowhere)
-    return f", without more loss (no copy here holds {offsets})" if offsets else ", without loss"
+    return f", this loses nothing more (no copy here holds {offsets})" if offsets else ", this loses nothing"
 
 
 def _unclean(when: str, *, since: bool) -> Iterator[str]:
     if since:
-        yield f"{when}; this elects the first running broker of the assignment, not the best one:"
+        yield f"{when} elects the first running broker of the assignment, not the best one:"
         yield f"{_TOOL} --election-type unclean --path-to-json-file election.json"
     else:
-        yield f"{when}: this release elects uncleanly only by the topic's setting"
+        yield f"{when} release needs the topic's setting"
         yield "unclean.leader.election.enable=true. It elects the first running broker of the assignment."
         yield "Set it back to false afterwards."
 
@@ -145,7 +146,7 @@ def before_election(advice: Advice, best: Candidate) -> Iterator[str]:
     held = _held_by_folders(advice, best, firsts)
     yield from (f"{capital(first)}." for first in firsts if not (held and first == own.first))
     if own.going == "unknown":
-        yield f"Find out what is open above about electing broker {best.broker}."
+        yield f"Settle first what is UNKNOWN above about electing broker {best.broker}."
     if waiting := _waiting(advice, best):
         runs = "it runs" if len(waiting) == 1 else "they run"
         yield f"Stop {numbered('broker', waiting)} if {runs}. Then start broker {best.broker}."

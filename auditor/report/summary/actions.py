@@ -28,7 +28,7 @@ from rules.words import any_of, numbered, quoted
 
 ORDER: Final[tuple[Kind, ...]] = ("copy", "no-go", "act", "unknown", "go")
 GROUPS_ARE: Final = "The groups are"
-READ_AGAIN: Final = f"Consumers that read these must go back to {PLACE_OF_START} and read what is there now."
+READ_AGAIN: Final = f"Consumers that read these must go back to {PLACE_OF_START} and read again."
 BACK_BEFORE: Final = (
     f"Consumers that read these must go back to {PLACE_OF_START} before producers write again. Those that read"
     " furthest may be beyond the end of the leader's log. Once the log has grown past them, they skip records without"

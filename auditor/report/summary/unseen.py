@@ -18,7 +18,7 @@ Kind = Literal["stopped", "brokers", "replicas", "unread", "question", "logs", "
 MISSING_SHOWN: Final = 6
 NO_RULE_BILLS: Final = "the bill"
 """What asks about losses that no rule speaks of."""
-WAY_OUT: Final = " (give --partial if there are no others)."
+WAY_OUT: Final = ". If this dump is all that there is, give --partial."
 
 
 class Unseen(Struct, frozen=True, kw_only=True):
