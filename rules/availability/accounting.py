@@ -84,7 +84,7 @@ def _answered(evidence: PartitionEvidence, condition: Condition) -> Iterator[tup
     """Records that a leader acknowledged while every ISR that may have been in force was in the condition."""
     for course in evidence.replayed.courses:
         lead = course.lead
-        for row in () if lead.unplaced else course.rows:
+        for row in course.rows:
             m = row.moment
             own = succeeded(m) and not m.doubtful and (m.offset or 0) >= (lead.start_offset or 0)
             if own and m.offset is not None and _exposed(evidence, row, lead.leader, condition):

@@ -89,6 +89,9 @@ def missing(lead: ServedLead, isr: IsrHistory, rows: Sequence[LeaderRow]) -> Ite
     elif any(row.moment.doubtful for row in rows):
         kind = f"the beginnings of fetch sessions with broker {lead.leader}"
         yield _lacking(lead, kind, kind, "the offsets of partitions that requests do not name")
+    if lead.unplaced:
+        kind = lead.unheard["unplaced"].silence.words
+        yield _lacking(lead, kind, kind, _COUNTED)
     if not isr.statements:
         logs = "(metadata log or state-change.log)"
         evidence = f"the ISR at the beginning of epoch {lead.epochs[0]} {logs}"

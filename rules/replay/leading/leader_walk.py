@@ -270,7 +270,21 @@ class LeaderWalk:
 def walk(
     lead: ServedLead, isr: IsrHistory, rank: Rank, start: ExpectedHighWatermark
 ) -> tuple[tuple[LeaderRow, ...], ExpectedHighWatermark]:
-    """The leader after each of its answers, in the order of its log, and its high watermark at the end."""
+    """The leader after each of its answers, in the order of its log, and its high watermark at the end.
+
+    Once an answer of its leader may be of this lead or of another, who was in sync is not known.
+    """
+    if not lead.unplaced:
+        return _walked(lead, isr, rank, start)
+    placed, rest_of_it = lead.parted()
+    rows, reached = _walked(placed, isr, rank, start)
+    rest, end = _walked(rest_of_it, IsrHistory(statements=()), rank, reached)
+    return (*rows, *rest), end
+
+
+def _walked(
+    lead: ServedLead, isr: IsrHistory, rank: Rank, start: ExpectedHighWatermark
+) -> tuple[tuple[LeaderRow, ...], ExpectedHighWatermark]:
     state = LeaderWalk(lead, isr, rank, start)
     rows = tuple(state.step(row, last=last) for row, last in in_log_order(lead.rows))
     return rows, state.finish()

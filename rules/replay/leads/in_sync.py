@@ -57,7 +57,7 @@ def middle_of(statement: InForce) -> int | None:
 
 def isr_history(lead: ServedLead, statements: Statements, clocks: Clocks) -> IsrHistory:
     """The ISRs of a lead in the order of partition epochs, or of the leader's clock where it tells none."""
-    if lead.unplaced or not _changes_told(lead, statements) or not _followed(lead, statements):
+    if not _changes_told(lead, statements) or not _followed(lead, statements):
         return IsrHistory(statements=())
     in_force = [*_own(lead, statements), *_controllers(lead, statements, clocks)]
     merged = _merged(in_force)
@@ -142,6 +142,8 @@ def _own(lead: ServedLead, statements: Statements) -> Iterator[InForce]:
                 yield _statement(m, starts[m.epoch], starts[m.epoch])
             else:
                 yield _statement(m, None, m.time)
+        elif m.latest_term is not None and m.latest_term > lead.epochs[-1]:
+            continue  # it may be of a later lead
         elif m.kind == "isr":
             # Up to 2.7 an expansion is announced before it is written, and the writing can fail.
             announced = m.previous_isr is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from math import inf
 from typing import Final
 
 from msgspec import Struct
@@ -85,6 +86,15 @@ class ServedLead(Struct, frozen=True, kw_only=True):
         """Whether answers may have been given that no row tells of."""
         return self.begun_unseen or self.holed or self.ends_unseen or not self.answers
 
+    def parted(self) -> tuple[ServedLead, ServedLead]:
+        """What it answered before its first answer that may be of another lead, and all after it."""
+        gap = self.unheard["unplaced"]
+        first = [row for row in self.rows if gap.since is not None and _logged(row) < gap.since]
+        rest = [row for row in self.rows if gap.since is None or _logged(row) >= gap.since]
+        others = {why: each for why, each in self.unheard.items() if why != gap.why}
+        cut_short = {"ends early": replace(gap, why="ends early"), **others}
+        return replace(self, rows=tuple(first), unheard=cut_short), replace(self, rows=tuple(rest))
+
     def covers(self, epoch: int) -> bool:
         """Whether an epoch is one of its own: they follow each other without a gap."""
         return self.epochs[0] <= epoch <= self.epochs[-1]
@@ -140,9 +150,10 @@ def _lead(leader: int, epochs: tuple[int, ...], statements: Statements) -> Serve
     # Before a restart, and without the line that opened the epoch, an answer that names none may be of an older one.
     unsure = opening is None and restarted is not None
     rows = tuple(m for m in placed if not unsure or m.epoch in epochs)
+    doubt = None if unsure else _first_beyond(given, epochs[-1])
     ended = _ended(story.following(epochs[-1]))
     log = log_of(statements.request_logs, leader)
-    unheard = *_unheard(log, (opening, start), rows, ended), *_unknown(leader, rows, given)
+    unheard = *_unheard(log, (opening, start), rows, ended), *_unknown(leader, rows, given, doubt)
     return ServedLead(
         leader=leader,
         epochs=epochs,
@@ -157,6 +168,10 @@ def _lead(leader: int, epochs: tuple[int, ...], statements: Statements) -> Serve
         unheard={each.why: each for each in unheard},
         follower_ends=_follower_ends(epochs, statements),
     )
+
+
+def _logged(row: Served) -> float:
+    return inf if row.time is None else row.last_time or row.time
 
 
 def _answers(rows: Iterable[Served]) -> int:
@@ -193,10 +208,16 @@ def _written_before(log: LoggedRequests, opened: int | None, start: int | None, 
     return first is not None and first.offset is not None and first.offset > start
 
 
-def _unknown(leader: int, rows: Sequence[Served], given: Sequence[Served]) -> Iterator[Unheard]:
-    """Why answers that are told may be of another lead, or of another offset, than its rows say."""
+def _first_beyond(given: Iterable[Served], epoch: int) -> int | None:
+    """When the first answer was logged that may be of a later term."""
+    times = [m.time for m in given if m.latest_term is not None and m.latest_term > epoch]
+    return None if None in times else min((time for time in times if time is not None), default=None)
+
+
+def _unknown(leader: int, rows: Sequence[Served], given: Sequence[Served], doubt: int | None) -> Iterator[Unheard]:
+    """Why answers that are told may be of another lead, from when on, or of another offset than its rows say."""
     if _answers(rows) < _answers(given):
-        yield Unheard(broker=leader, why="unplaced")
+        yield Unheard(broker=leader, why="unplaced", since=doubt)
     if any(map(_position_unknown, rows)):
         yield Unheard(broker=leader, why="a session")
 
