@@ -9,6 +9,7 @@ from rules.evidence.asked_once import asked_once
 from rules.history.moments import ROLE_KINDS, succeeded
 from rules.history.repetitions import begin_unseen
 from rules.history.statements import Fetched, Produced
+from rules.loss.held_on import wrote_older
 from rules.loss.left_out import LeftOut
 from rules.replicas.openings import ON_DISK
 
@@ -69,16 +70,22 @@ def committed_end_of(evidence: PartitionEvidence, part: LeftOut, *, again: bool)
     if part.older or part.held_by_none:
         return min(part.end, max(part.start, part.known_end))
     later = (e for e in evidence.openings if part.epoch < e < part.next_epoch)
-    held = (e for e in later if (evidence.openings[e].offset or 0) >= part.end)
+    held = (e for e in later if (evidence.openings[e].offset or 0) >= part.end and not _led_without(evidence, part, e))
     terms = (part.epoch, *held)
     if again:
         proofs = (c for c in evidence.committed_batches if c.term in terms and c.moment.clock != ON_DISK)
         ends = [part.start, *(min(part.end, proof.end_offset) for proof in proofs), _known_by_a_cut(evidence, part)]
     else:
         ends = [accounts(evidence).committed_end(e, part.start, part.end) for e in terms]
-    own = (c for c in evidence.committed_batches if part.epoch < c.term < part.next_epoch)
-    ends += [min(part.end, c.end_offset) for c in own if _of_its_log(c.moment, part.leader)]
-    return max(ends)
+    since = (c for c in evidence.committed_batches if part.epoch < c.term < part.next_epoch)
+    own = (c for c in since if _of_its_log(c.moment, part.leader) and not _led_without(evidence, part, c.term))
+    return max([*ends, *(min(part.end, c.end_offset) for c in own)])
+
+
+def _led_without(evidence: PartitionEvidence, part: LeftOut, epoch: int) -> bool:
+    """Whether a later leader had written other records there before, and is not seen to fetch these."""
+    leader = evidence.chronicle.leaders.get(epoch)
+    return leader != part.leader and wrote_older(evidence, leader, part.epoch, part.start)
 
 
 def _known_by_a_cut(evidence: PartitionEvidence, part: LeftOut) -> int:
