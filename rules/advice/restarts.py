@@ -63,9 +63,10 @@ class Restarts(Struct, frozen=True):
     def _cutting(self, replica: Replica, doomed: Sequence[Doomed], short: Gate | None) -> Gate:
         """The gate where nobody was surely told of what the start cuts, or it stands elsewhere too."""
         action = f"restart broker {replica.broker}"
-        perhaps = [d.stretch for d in doomed if d.stretch.perhaps_told_of and not d.others]
+        perhaps = [d for d in doomed if d.stretch.perhaps_told_of and (d.all_cut or not d.others)]
         if perhaps:
-            because = f"cannot be judged. It cuts {perhaps_words(perhaps)}. No other copy is here."
+            kept = "Whoever else has that cuts it too" if any(d.others for d in perhaps) else "No other copy is here"
+            because = f"cannot be judged. It cuts {perhaps_words([d.stretch for d in perhaps])}. {kept}."
             return Gate(action=action, going="unknown", because=because, first=f"copy {replica.path}")
         if unseen := perhaps_cut(replica, self.unjudged, self.evidence):
             return unseen
