@@ -39,10 +39,11 @@ def cuts_by_high_watermark(evidence: PartitionEvidence) -> Iterator[CutByHighWat
         leader_id = decision.leader if decision.leader is not None else cut.leader
         follower, leader, due = held.get(cut.broker), held.get(-1 if leader_id is None else leader_id), None
         whole = follower is not None and leader is not None and follower.end_kept and leader.end_kept
-        if cut.log_end_offset is None or follower is None or leader is None or not whole:
+        end = None if cut.former_epoch is None else cut.log_end_offset
+        if end is None or follower is None or leader is None or not whole:
             leader = None
-        elif cut.offset < cut.log_end_offset:
-            due = due_cut(follower, leader, cut, cut.log_end_offset)
+        elif cut.offset < end:
+            due = due_cut(follower, leader, cut, end)
         yield CutByHighWatermark(cut=cut, decision=decision, leader=leader, due=due)
 
 
@@ -59,8 +60,8 @@ def due_cut(follower: Replica, leader: Replica, cut: Cut, end: int) -> Truncatio
 def _chains(kept: EpochChain, cut: Cut) -> list[EpochChain]:
     """The records that went were of the last epoch that is left, or of a later one up to the follower's former role."""
     chains = [kept] if kept else []
-    former = cut.former_epoch
-    if former is not None and former >= 0 and (not kept or former > kept[-1].epoch):
+    former = -1 if cut.former_epoch is None else cut.former_epoch
+    if former >= 0 and (not kept or former > kept[-1].epoch):
         chains.append(assign(kept, Epoch(former), Offset(cut.offset)))
     return chains
 

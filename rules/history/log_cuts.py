@@ -100,8 +100,12 @@ class _OneLog:
         if _tells_watermark(moment) and not _lower(self._known, moment):
             self._known = moment
         if moment.kind == "truncated" and moment.offset is not None:
-            earlier = self._earlier or 0
-            yield _cut(moment, (self._end, earlier), self._known, None if self._started else self._role)
+            # Where no line tells its end, all that it knew of may be of an earlier life.
+            knew = (self._known.high_watermark if self._known else None) if moment.broker in self._not_made else None
+            earlier = (knew if self._earlier is None else self._earlier) or 0
+            # Who leads cuts nothing: a role that it took next is not told.
+            unknown = self._started or (self._role is not None and leads(self._role))
+            yield _cut(moment, (self._end, earlier), self._known, None if unknown else self._role)
             self._end, self._earlier, self._known = moment.offset, min(earlier, moment.offset), None
 
     def _taken(self, moment: Role) -> Role:

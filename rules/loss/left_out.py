@@ -197,7 +197,7 @@ def _by_cuts(evidence: PartitionEvidence) -> Iterator[LeftOut]:
     leaders = evidence.chronicle.leaders
     for cut in evidence.chronicle.cuts:
         term, end = cut.former_epoch, cut.log_end_offset
-        if term is None or term < 0 or cut.epoch is None or end is None or _lacks_a_role(evidence, cut, term):
+        if term is None or cut.epoch is None or end is None or of_unknown_epoch(evidence, cut):
             continue
         newest = term
         for wrote, start in (*_written_in(evidence, cut, term), (None, cut.offset)):
@@ -228,9 +228,12 @@ def _before(evidence: PartitionEvidence, epoch: int) -> int:
     return next((other for other in older if other not in evidence.chronicle.led_by_nobody), epoch)
 
 
-def _lacks_a_role(evidence: PartitionEvidence, cut: Cut, former: int) -> bool:
-    """Whether a broker's log lacks a role between the last one that it tells before a cut and that in which it cut."""
-    return any(former < epoch < (cut.epoch or 0) for epoch in evidence.lacked_roles.get(cut.broker, ()))
+def of_unknown_epoch(evidence: PartitionEvidence, cut: Cut) -> bool:
+    """Whether a broker's log leaves open of which epochs the records were that it cut: it may lack a role before."""
+    former, epoch = cut.former_epoch, cut.epoch
+    if former is None or former < 0 or epoch is None:
+        return True
+    return any(former < lacked < epoch for lacked in evidence.lacked_roles.get(cut.broker, ()))
 
 
 def _untold_after(evidence: PartitionEvidence, epoch: int, latest: int) -> int | None:

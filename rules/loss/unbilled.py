@@ -12,6 +12,7 @@ from rules.chronicle.silence import roles_of
 from rules.evidence import PartitionEvidence
 from rules.finding import Bearings, Finding
 from rules.loss.incurred import Loss
+from rules.loss.left_out import of_unknown_epoch
 from rules.protocol.offsets import without
 from rules.words import numbered
 
@@ -86,7 +87,7 @@ def _without_bill(evidence: PartitionEvidence, finding: Finding, undecided: Exte
     if evidence.epochs_used_twice:
         return own
     logged = [cut for cut in evidence.chronicle.cuts if cut.broker in finding.brokers and cut.committed_end is not None]
-    unplaced = [cut for cut in logged if cut.former_epoch is None or cut.epoch is None]
+    unplaced = [cut for cut in logged if of_unknown_epoch(evidence, cut)]
     cuts = [(cut.offset, cut.committed_end or 0) for cut in unplaced]
     cuts += [
         (cut.offset, min(cut.high_watermark.offset, cut.log_end_offset))

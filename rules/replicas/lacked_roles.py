@@ -83,6 +83,15 @@ class _RolesShown(Struct, frozen=True, dict=True):
         return found
 
     @cached_property
+    def claimed(self) -> Mapping[int, set[int]]:
+        """By broker the epochs in which it told clients that it leads itself."""
+        found: dict[int, set[int]] = {}
+        for m in self.chronicle.moments:
+            if m.kind == "leader-told" and m.epoch is not None and m.leader == m.witness is not None:
+                found.setdefault(m.witness, set()).add(m.epoch)
+        return found
+
+    @cached_property
     def followed(self) -> Mapping[int, set[int]]:
         """By broker the epochs in which it fetched, as whoever served it tells."""
         found: dict[int, set[int]] = {}
@@ -97,7 +106,8 @@ class _RolesShown(Struct, frozen=True, dict=True):
         Every release logs that a broker begins to lead; up to 1.1 none logs that it follows.
         """
         own = self.own.get(broker, {})
-        epochs = self.ordered.get(broker, set()) | (self.served.get(broker, set()) if own else set())
+        led = self.served.get(broker, set()) | self.claimed.get(broker, set())
+        epochs = self.ordered.get(broker, set()) | (led if own else set())
         if f"broker {broker}" in self.chronicle.telling_every_role:
             formers = {former_of(role) for roles in own.values() for role in roles}
             every = self.followed.get(broker, set()) | {former for former in formers if former is not None}
