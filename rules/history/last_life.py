@@ -12,7 +12,13 @@ from msgspec import Struct
 
 from rules.history.moments import ROLE_KINDS, Moment, held_up_to, in_sync, ordered
 
+NOBODY: Final[frozenset[int]] = frozenset()
 TELLING: Final = (*ROLE_KINDS, "leadership", "log-deleted")
+
+
+def created_again(moments: Sequence[Moment], last_life: Sequence[Moment]) -> bool:
+    """Whether the last life was not the first: something is told of one before it, or how that one ended."""
+    return len(last_life) < len(moments) or bool(_begun(last_life))
 
 
 def left_behind(moments: Sequence[Moment], last_life: Sequence[Moment]) -> frozenset[int]:
@@ -20,7 +26,7 @@ def left_behind(moments: Sequence[Moment], last_life: Sequence[Moment]) -> froze
 
     By all that was told of the partition: neither they nor anybody else says that they took part.
     """
-    last = _since_made(ordered(_dated(last_life))) if len(last_life) < len(moments) else ()
+    last = _since_made(ordered(_dated(last_life))) if created_again(moments, last_life) else ()
     return _taking_part(_dated(moments)) - _taking_part(last) if last else frozenset()
 
 
@@ -31,8 +37,8 @@ def gave_up(moments: Iterable[Moment]) -> frozenset[int]:
 
 def deleted_before(moments: Sequence[Moment], last_life: Sequence[Moment]) -> frozenset[int]:
     """The brokers that tell of a log's deletion before the topic's last life, and of none in it."""
-    if len(last_life) == len(moments):
-        return frozenset()
+    if not created_again(moments, last_life):
+        return NOBODY
     made: set[str] = set()
     again: list[Moment] = []
     for moment in ordered(_dated(last_life)):
@@ -49,8 +55,9 @@ def not_made(moments: Sequence[Moment], last_life: Sequence[Moment]) -> frozense
     Every life begins with empty logs. A broker that was away when the topic was deleted loads its old log again. By
     topic ids brokers keep lives apart themselves.
     """
-    if len(last_life) == len(moments) or any(m.topic_id is not None for m in last_life if m.kind != "described"):
-        return frozenset()
+    by_id = any(m.topic_id is not None for m in last_life if m.kind != "described")
+    if by_id or not created_again(moments, last_life):
+        return NOBODY
     held: dict[int, int] = {}
     for moment in ordered(_dated(last_life)):
         reached = held_up_to(moment)
@@ -93,7 +100,7 @@ def of_the_last_life(moments: Sequence[Moment]) -> list[Moment]:
     if any(moment.set_back is None for moment in moments):
         return list(moments)
     begun: dict[str, list[int]] = {}
-    for fall in _beginnings([*_falls(ordered(m for m in moments if m.kind in TELLING))]):
+    for fall in _begun(moments):
         begun.setdefault(fall.first.clock, []).append(fall.first.time or 0)
     most = max(map(len, begun.values()), default=0)
     since = {clock: times[-1] for clock, times in begun.items() if len(times) == most}
@@ -122,6 +129,22 @@ def _made_again(moments: Iterable[Moment]) -> dict[str, int]:
     return made
 
 
+def _made_in_silence(telling: Sequence[Moment], moments: Iterable[Moment]) -> Iterator[_Fall]:
+    """Logs made again behind a deletion, where nobody tells of any epoch since: nothing shows that the life went on.
+
+    A replica that is moved away and comes back comes back in a newer epoch.
+    """
+    newest = max((m.epoch for m in telling if m.epoch is not None), default=-1)
+    made = {m.clock: m.time or 0 for m in ordered(m for m in moments if m.kind == "log-created")}
+    last = {m.clock: m for m in telling}
+    epochs: dict[str, int] = {}
+    for moment in telling:
+        epochs[moment.clock] = max(-1 if moment.epoch is None else moment.epoch, epochs.get(moment.clock, -1))
+    for clock, moment in last.items():
+        if moment.kind == "log-deleted" and made.get(clock, -1) >= (moment.time or 0) and epochs[clock] >= newest:
+            yield _Fall(first=moment, epoch=0, deleted=True, log_end=0)
+
+
 class _Fall(Struct, frozen=True, kw_only=True):
     """A leader epoch that a clock tells below one that it told before, or anew after the log was deleted."""
 
@@ -131,6 +154,12 @@ class _Fall(Struct, frozen=True, kw_only=True):
     deleted: bool
     log_end: int | None
     """Where the log ended that the role was taken with; null where no line tells."""
+
+
+def _begun(moments: Iterable[Moment]) -> Sequence[_Fall]:
+    """Where lives begin that are not the first."""
+    telling = ordered(m for m in moments if m.kind in TELLING)
+    return _beginnings([*_falls(telling), *_made_in_silence(telling, moments)])
 
 
 def _beginnings(falls: Sequence[_Fall]) -> list[_Fall]:

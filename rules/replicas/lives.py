@@ -27,7 +27,7 @@ def of_incarnation(moments: Sequence[Moment], replicas: Sequence[Replica]) -> li
     moments = [moment for moment in moments if moment.kind != "described" or moment.topic_id in (None, newest)]
     ids = {m.topic_id for m in moments if m.topic_id is not None and m.kind != "described"}
     if not ids:
-        since = _first_record(replicas) if begun_again(replicas, moments) else 0
+        since = max((_first_record(r, replicas) for r in begun_again(replicas, moments)), default=0)
         return [m for m in of_the_last_life(moments) if m.kind == "described" or m.time is None or m.time >= since]
     if newest is None or len({*held, *ids}) == 1 or ids == {newest}:
         return list(moments)
@@ -72,21 +72,22 @@ def _told_last(moments: Sequence[Moment]) -> str | None:
     return None if last is None else last.topic_id
 
 
-def _first_record(replicas: Sequence[Replica]) -> int:
-    """When the oldest record was written that a log in use holds, by the time that it bears."""
-    current = [replica.log.min_timestamp for replica in replicas if replica.state == "current"]
-    return min((time for time in current if time is not None), default=0)
+def _first_record(before: Replica, replicas: Sequence[Replica]) -> int:
+    """When the oldest record was written that a log in use holds which begins again after a folder, by its time."""
+    again = [r.log.min_timestamp for r in replicas if r.state == "current" and _begins_again(before, r)]
+    return min((time for time in again if time is not None), default=0)
 
 
 def begun_again(replicas: Sequence[Replica], moments: Sequence[Moment]) -> tuple[Replica, ...]:
-    """Folders that wait for their deletion where every log in use begins at their first offset with newer records.
+    """Folders that wait for their deletion where a log in use begins at their first offset with newer records.
 
-    That is an earlier life of the topic, of which no log tells that it ended: these brokers tell of no deletion.
+    That is an earlier life of the topic, of which no log tells that it ended: these brokers tell of no deletion. A
+    broker that was away then may have its old log in use again.
     """
     brokers = gave_up(moments)
     current = [replica for replica in replicas if replica.state == "current" and replica.log.batches]
     deleted = (r for r in replicas if r.state == "deleted" and r.topic_id is None and r.broker not in brokers)
-    return tuple(r for r in deleted if current and all(_begins_again(r, other) for other in current))
+    return tuple(r for r in deleted if any(_begins_again(r, other) for other in current))
 
 
 def _begins_again(before: Replica, since: Replica) -> bool:

@@ -103,12 +103,17 @@ def test_an_answer_before_the_first_role_that_is_told_is_of_no_reign_that_came_l
 
 
 OPENED = [
+    (86, 3, "answers before the first one that may be of another lead are judged in the whole as well"),
+    (376, 6, "what whoever holds it cuts is kept nowhere"),
+    (379, 3, "a later leader that had written older records there proves nothing of newer ones"),
+    (411, 9, "who leads cuts nothing, so that a role is not told and it is open which records went"),
     (60, 3, "without the controllers' record nobody tells who was elected last"),
     (70, 4, "who led last may have the records, and its log is not here"),
     (77, 5, "of an election that nobody took up only controllers tell"),
     (30, 2, "the bill asks who may hold the records still, as ACK001 does"),
     (234, 6, "who was elected last may have come with them, and took no role"),
     (56, 5, "who led lacks a role since in which its log may have grown"),
+    (36, 6, "the ISR up to an answer that may be of another lead is known without those after it"),
     (72, 2, "what lies between two answers of unsure epochs may have been of either"),
     (79, 7, "an answer to all replicas of an unsure epoch does not show that its leader led still"),
     (113, 9, "a cut beside a hole does not tell of which epoch the records were"),
@@ -124,7 +129,7 @@ OPENED = [
 """Walks, ablations of them, and what they leave open: it was certain, or billed as of another epoch."""
 
 
-@pytest.mark.parametrize("opened", fast_if(OPENED[:4].__contains__, OPENED))
+@pytest.mark.parametrize("opened", fast_if(OPENED[:8].__contains__, OPENED))
 def test_what_is_left_out_of_a_walk_opens_its_bill(opened: tuple[int, int, str], tmp_path: Path) -> None:
     seed, number, opens = opened
     bench = Bench(walked(seed, tmp_path / "walks"), tmp_path / "room", {}, tmp_path / "walks")
@@ -168,6 +173,27 @@ def test_what_is_left_out_accuses_nobody(
     report = bench.judged(together_as_one([Ablation("files", files), *parts]))
     assert report is not None
     assert [*broken(bench, report)] == [], opens
+
+
+DRAWN = [
+    ("fast_failover_kip279", 40, "who told clients that it led lacks a role, and what it cut may be of that epoch"),
+    ("lives_without_ids", 7, "a log was made again, and nobody tells of an epoch since"),
+    ("lives_without_ids", 8, "nothing is left of the first life but that its log was deleted"),
+    ("lives_without_ids", 22, "a log that begins again shows a life before, whose log another broker has in use"),
+]
+"""Recordings, what is drawn to be left out of them, and what that leaves open."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("drawn", DRAWN)
+def test_what_is_drawn_to_be_left_out_of_a_recording_accuses_nobody(
+    drawn: tuple[str, int, str], tmp_path: Path
+) -> None:
+    name, number, opens = drawn
+    bench = Bench(name, tmp_path, {})
+    report = bench.judged(draw(bench.files, random.Random(f"{name}-{number}")))
+    assert report is not None
+    assert [*broken(bench, report), *freed(bench, report)] == [], opens
 
 
 def test_a_high_watermark_that_rests_may_have_advanced_before_the_trace_begins(tmp_path: Path) -> None:

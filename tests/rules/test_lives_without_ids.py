@@ -13,6 +13,8 @@ from parsers.writers.segments import Record, batch_bytes
 from rules.evidence import gives_role
 from rules.finding import Severity
 from rules.history.last_life import deleted_before, left_behind, not_made, of_the_last_life
+from rules.history.log_cuts import cuts
+from rules.history.terms import in_terms
 from rules.sketch.statement_lines import read_event
 from tests.auditor.dumps_at_hand import audited
 from tests.lab.recorded_damage import SAMPLES
@@ -20,6 +22,7 @@ from tests.lab.sample_histories import histories
 from tests.lab.sample_reports import report_on
 from tests.replaced import replace
 from tests.rules.broken_dumps import Batch, Yard
+from tests.rules.recast import recast
 
 RECORDED = SAMPLES / "lives_without_ids"
 SHARED_FROM = 1554
@@ -139,6 +142,41 @@ def test_a_log_not_made_in_the_last_life_may_be_of_an_earlier_one(goes_on: str, 
     assert not_made(told, told) == set()
 
 
+def test_a_deletion_tells_of_a_life_before_of_which_no_other_line_is_left() -> None:
+    made = "t5 deletes 1\nt6 begins 1\nt7 leads 1 epoch 0 at 0 hw 0\nt8 loads 2 at 4\nt9 follows 2 epoch 0 at 4 hw 4"
+    told = [read_event(line) for line in made.splitlines()]
+    assert of_the_last_life(told) == told
+    assert not_made(told, told) == {2}
+
+
+@pytest.mark.parametrize(
+    ("goes_on", "kept"),
+    [
+        ("t5 deletes 1\nt6 begins 1\nt7 loads 1 at 0", 3),
+        ("t5 deletes 1\nt7 loads 1 at 0", 4),
+        # Another one tells that the epochs went on: the replica was moved away, and back.
+        ("t5 deletes 1\nt6 begins 1\nt8 follows 2 epoch 2 at 4 hw 4", 5),
+        ("t5 deletes 1\nt6 begins 1\nt8 follows 1 epoch 2 at 0 hw 0", 5),
+    ],
+)
+def test_a_log_made_again_may_be_of_another_life_where_nobody_tells_of_an_epoch_since(goes_on: str, kept: int) -> None:
+    begun = "t1 leads 1 epoch 0 at 0 hw 0\nt3 leads 1 epoch 1 at 4 hw 4\n"
+    told = [read_event(line) for line in (begun + goes_on).splitlines()]
+    assert len(of_the_last_life(told)) == kept
+
+
+def test_what_a_broker_knew_of_an_older_log_may_all_be_of_an_earlier_life_where_no_line_tells_its_end() -> None:
+    started = recast(read_event("t1 loads 2 at 63"), "high-watermark-loaded", high_watermark=63, end_offset=None)
+    told = [started, read_event("t2 truncates 2 to 40")]
+    assert [cut.of_this_life for cut in cuts(told, {2})] == [63]
+    assert [cut.of_this_life for cut in cuts(told)] == [40]
+
+
+def test_who_leads_cuts_nothing_and_took_a_role_that_no_line_tells() -> None:
+    told = in_terms([read_event(line) for line in ("t1 leads 2 epoch 3 at 50 hw 40", "t2 truncates 2 to 40")])
+    assert [(cut.offset, cut.epoch, cut.former_epoch) for cut in cuts(told)] == [(40, None, None)]
+
+
 def test_what_was_cut_from_a_log_of_an_earlier_life_stands_in_no_bill() -> None:
     """Broker 2 was away when the topic was deleted and made anew, and came back with its log of 63 records."""
     report = report_on(RECORDED)
@@ -172,6 +210,11 @@ def said_of_starts(report: AuditReport) -> set[tuple[str, str]]:
     return {(finding.rule, finding.verdict) for finding in report.findings if finding.topic == "starts"}
 
 
+CUT_BACK = """\
+[2026-11-22 09:50:44,023] INFO [Partition t-0 broker=2] Log loaded for partition t-0 with initial high watermark 60 \
+(kafka.cluster.Partition)
+[2026-11-22 09:50:44,140] INFO [Log partition=t-0, dir=/d] Truncating to offset 40 (kafka.log.Log)
+"""
 FOLDER = ".24563d40234a483abf46d3086ce10e96-delete"
 NEXT = """\
 [2026-11-22 09:50:50,892] INFO [Broker id=2] Leader t-0 starts at leader epoch 1 from offset 0 with high watermark 0 \
@@ -209,6 +252,20 @@ def test_what_was_told_in_an_earlier_life_accuses_nobody_though_no_log_tells_tha
     (yard.root / yard.cluster / "broker-1/logs/kafka-request.log").write_text(requests.replace("acks=1", "acks=-1"))
     assert yard.told() == []
     assert ("LOG006", (1, 2)) in yard.undecided()
+
+
+def test_a_log_in_use_that_begins_again_tells_of_an_earlier_life_whose_log_another_one_has_in_use(
+    tmp_path: Path,
+) -> None:
+    """Broker 2 came back with its log of the first life, and no line tells when that ended."""
+    yard = Yard(tmp_path)
+    yard.broker(1, records(SINCE, 20), topic_id=None)
+    yard.broker(1, records(BEFORE, 60), topic_id=None, suffix=FOLDER, hw=None, recovery=None)
+    yard.broker(2, records(BEFORE, 40), topic_id=None)
+    write_logs(yard, 1, roles(1, 41))
+    write_logs(yard, 2, roles(2, 5), CUT_BACK)
+    assert yard.told() == []
+    assert ("LOG006", (1,)) in yard.undecided()
 
 
 def test_ids_in_logs_tell_lives_apart() -> None:
