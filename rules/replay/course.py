@@ -107,7 +107,7 @@ class _Story:
         for moment in moments:
             if moment.broker in own_words and moment.clock == f"broker {moment.broker}" and moment.kind != "produced":
                 own_words[moment.broker].append(moment)
-        self.own = {broker: OwnWords(words) for broker, words in own_words.items()}
+        self.own = {b: OwnWords(words, statements.story_of(f"broker {b}")) for b, words in own_words.items()}
         self.uncut = dict(self.held)
         """What each replica held before it cut its log in the lead that is walked."""
         self.places = dict.fromkeys(self.brokers, 0)
@@ -144,7 +144,8 @@ class _Story:
             load = self._within(broker, lead) or self._late_load(broker, rows, lead)
             self.held[broker] = after if load is None else self._after_restart(load, after, surely, lead)
             for undated in self.own[broker].undated:
-                self.held[broker] = either(self.held[broker], reopened(self.held[broker], undated))
+                if undated.term is None or lead.epochs[0] <= undated.term:
+                    self.held[broker] = either(self.held[broker], reopened(self.held[broker], undated))
         self.ends.update(role_ends(lead, rows, start, self.last_roles, held, self.held, estimated=isr.estimated))
         return course
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
+from math import inf
 from typing import Final
 
+from rules.chronicle.stories import Story
 from rules.history.moments import ROLE_KINDS, Moment, first_role, gives_role
 from rules.history.statements import LogEvent, RoleTaken
 from rules.replay.leads.by_clock_and_epoch import OWN_LOG_KINDS
@@ -19,10 +21,11 @@ CUTS: Final = ("truncated", "log-reset")
 class OwnWords:
     """One broker's statements about itself, in the order of its clock; lives only inside `replay`."""
 
-    def __init__(self, moments: Sequence[Moment]) -> None:
+    def __init__(self, moments: Sequence[Moment], story: Story) -> None:
         self.moments = [m for m in moments if m.term is not None]
-        self.undated = [m for m in moments if m.term is None and m.kind == "log-loaded"]
-        """Restarts of a broker that never tells in which epoch it is."""
+        first = next((role.epoch for _, role in story.roles if role.epoch is not None), inf)
+        self.undated = [m for m in moments if m.kind == "log-loaded" and (m.term is None or 0 <= m.term < first)]
+        """Restarts before any role that it tells: in which epoch up to their term, if they have one, is not known."""
         self.silent = not any(m.kind in OWN_WORDS for m in moments)
         """Whether its own logs are not there: nothing but these would tell of a restart."""
         self.has_cut = any(m.kind in CUTS for m in self.moments)
