@@ -112,4 +112,4 @@ def _offsets_swallowed(segment: HeldSegment, hole: UnreadableBytes) -> str:
         return f"; next batch ends at offset {last_offset(segment, hole.end)}"
     if hole.due is None or resumed < hole.due:
         return f"; next batch at offset {resumed}"
-    return f"; offsets {hole.due} to {resumed} (exclusive) hidden"
+    return f"; offsets {hole.due} to {resumed - 1} cannot be read"

@@ -32,13 +32,14 @@ def short_start(
     if may_be_elected and not holders:
         because = f"{lacks}. No copy here holds them. {FROM_BACKUPS}"
         return Gate(action=action, going="go", because=because)
-    leader = -1 if evidence.perhaps_led_since else evidence.chronicle.last_leader[1]
+    _, leader = evidence.chronicle.last_leader
     if leader == replica.broker:
         because = f"lets it lead without what it had written. {lacks}."
         return Gate(action=action, going="no-go", because=because, first=_first(holders, missing))
     if leader in holders:
         return Gate(action=action, going="go", because=f"{lacks}. It fetches them again.")
-    reason = "It is not known who leads" if leader < 0 else f"Broker {leader}, which led last, does not hold them here"
+    unknown = leader < 0 or evidence.perhaps_led_since
+    reason = "It is not known who leads" if unknown else f"Broker {leader}, which led last, does not hold them here"
     because = f"cannot be judged. That broker's log lacks {missing}, which it had. {reason}."
     return Gate(action=action, going="unknown", because=because)
 

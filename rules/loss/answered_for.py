@@ -149,14 +149,14 @@ def _perhaps_answered(evidence: PartitionEvidence) -> Iterator[Unsettled]:
 
 def _may_have_acknowledged(leader: int | None, epoch: int, part: tuple[int, int], why: UntoldAnswers) -> str:
     """Why it is open whether somebody was told that the records are written."""
-    who, them = f"epoch {epoch}'s leader" if leader is None else f"broker {leader}", it_or_them(part[1] - part[0])
+    who, them = f"the leader of epoch {epoch}" if leader is None else f"broker {leader}", it_or_them(part[1] - part[0])
     known = f"It is not known whether {who} acknowledged {them}"
     if why.by_one:
         return f"{known}. Some producers used acks=1 or acks=0, so it is possible"
     known = f"{known}. A producer with acks=1 is answered before any follower has its records"
     if why.missing:
-        return f"{known}. Not all of {who}'s request log is here"
-    return f"{known}. This dump shows no such producer, but the last requests may be missing from {who}'s request log"
+        return f"{known}. Not all of the request log of {who} is here"
+    return f"{known}. This dump shows no such producer, but the last requests may be missing from the request log of {who}"
 
 
 def _untold_parts(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[tuple[int, int]]:

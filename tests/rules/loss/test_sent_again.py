@@ -44,7 +44,7 @@ def test_what_stands_as_it_was_sent_first_is_no_loss(
     billed = [loss for loss in losses(evidence) if loss.matters and not loss.restored]
     assert [(loss.epoch, loss.start_offset, loss.end_offset) for loss in billed] == lost
     questions = [q for q in BY_ID["ACK001"].check(evidence) if isinstance(q, Undecided) and q.start_offset is not None]
-    assert [(q.start_offset, q.end_offset) for q in questions if "sent them again" in q.reason] == asked
+    assert [(q.start_offset, q.end_offset) for q in questions if "sent it again" in q.reason] == asked
 
 
 def test_a_high_watermark_of_later_makes_nothing_committed_that_was_left_out_before() -> None:
