@@ -156,7 +156,8 @@ def _may_have_acknowledged(leader: int | None, epoch: int, part: tuple[int, int]
     known = f"{known}. A producer with acks=1 is answered before any follower has its records"
     if why.missing:
         return f"{known}. Not all of the request log of {who} is here"
-    return f"{known}. This dump shows no such producer, but the last requests may be missing from the request log of {who}"
+    unseen = f"the last requests may be missing from the request log of {who}"
+    return f"{known}. This dump shows no such producer, but {unseen}"
 
 
 def _untold_parts(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[tuple[int, int]]:

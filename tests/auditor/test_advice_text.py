@@ -210,8 +210,8 @@ def test_a_loss_is_an_exit_code_of_its_own_even_where_nothing_is_left_to_decide(
 
 
 def test_an_election_that_is_no_go_is_not_printed_as_one_without_loss() -> None:
-    assert "without loss" not in text([advice_on("fast_failover_kip101")])
-    assert "without loss" in text([undecided(advice_on("unclean_4x"))])
+    assert "this loses nothing" not in text([advice_on("fast_failover_kip101")])
+    assert "this loses nothing" in text([undecided(advice_on("unclean_4x"))])
 
 
 def test_restarts_are_told_by_broker_where_several_partitions_are_advised_on() -> None:

@@ -43,7 +43,7 @@ def test_a_metadata_log_that_lacks_a_partition_keeps_the_verdict_open(kept: int,
         assert "without a word of the metadata log on 1 partition" in scope.words
     else:
         assert (report.verdict, report.exit_code, len(blocking)) == ("unknown", 3, 1)
-        assert blocking[0].startswith("The metadata log here does not tell of 1 partition")
+        assert blocking[0].startswith("The metadata log here lacks 1 partition of this dump")
         assert [*doubts(report)] == ["the metadata log here lacks 1 partition of this dump (--partial)"]
     assert side_of(document(report), "this").lacking is not partial
 
