@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from rules.history.falling_times import LEAST_MS
 from rules.history.moments import Moment, accepted, falls, gives_role, ordered
 from rules.history.rotated import log_of
-from rules.history.sources_disagree import newly_taken, order_times
+from rules.history.sources_disagree import newly_taken, order_times, taken_again
 from rules.history.statements import Fetched
 
 _MOST: Final = 1 << 12
@@ -95,8 +95,13 @@ def _of(own: Sequence[Moment]) -> Iterator[tuple[int | None, int | None, int | N
     roles = ((m.clock, m.epoch) for m in ordered(own) if gives_role(m) and m.epoch is not None)
     if any(m.kind == "log-deleted" for m in own) or falls(roles):
         yield None, None, None
-    yield from ((role.epoch, role.time, role.time) for role in newly_taken(own))
+    again = taken_again(own)
+    yield from ((role.epoch, role.time, _last(role.time, again.get(role.epoch))) for role in newly_taken(own))
     yield from ((epoch, came, answered) for epoch, (came, answered) in order_times(own).items())
+
+
+def _last(taken: int | None, again: int | None) -> int | None:
+    return taken if taken is None or again is None else max(taken, again)
 
 
 def _answered(own: Iterable[Moment]) -> dict[int, int]:

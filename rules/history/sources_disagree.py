@@ -102,6 +102,15 @@ def newly_taken(own: Sequence[Moment]) -> Sequence[RoleTaken]:
     return found
 
 
+def taken_again(own: Iterable[Moment]) -> dict[int | None, int]:
+    """By epoch when a process took a role in it as its first one, at last.
+
+    A broker that is stopped logs no order that it could not answer. Started again, it gets the same role once more.
+    """
+    fresh = (m for m in own if isinstance(m, RoleTaken) and m.fresh and m.time is not None)
+    return {m.epoch: m.time or 0 for m in ordered(fresh)}
+
+
 def order_times(own: Iterable[Moment]) -> dict[int, tuple[int, int]]:
     """By epoch when the first order to take a role in it came, and when the last one was answered."""
     orders: dict[int, tuple[int, int]] = {}
@@ -116,13 +125,14 @@ def order_times(own: Iterable[Moment]) -> dict[int, tuple[int, int]]:
 
 def _against_orders(own: Sequence[Moment], roles: Sequence[RoleTaken]) -> Iterator[ToldApart]:
     """Roles that were taken before their order came, or after it was answered."""
-    orders = order_times(own)
+    orders, again = order_times(own), taken_again(own)
     for role in roles:
         if role.epoch not in orders or role.time is None:
             continue
         (came, answered), took = orders[role.epoch], f"took its role in epoch {role.epoch}"
         order = f"the order to take its role in epoch {role.epoch}"
-        yield ToldApart(first=role.time, did=took, then=came, also=f"got {order}", law=_ORDERED)
+        at_last = max(role.time, again.get(role.epoch, role.time))
+        yield ToldApart(first=at_last, did=took, then=came, also=f"got {order}", law=_ORDERED)
         yield ToldApart(first=answered, did=f"answered {order}", then=role.time, also=took, law=_ORDERED)
 
 

@@ -9,6 +9,7 @@ import pytest
 from parsers.provenance import Span
 from rules.history.moments import Moment
 from rules.history.role_times import clocks_apart, role_times_in
+from rules.history.sources_disagree import contradiction
 from rules.history.statements import statement
 
 STATES, REQUESTS, SERVER = "state-change.log", "kafka-request.log", "server.log"
@@ -51,6 +52,17 @@ def test_a_role_is_taken_while_its_order_is_served_and_before_its_first_answer(
     told: Sequence[Moment], disagree: bool
 ) -> None:
     assert apart(told) == disagree
+
+
+@pytest.mark.parametrize(("again", "disagree"), [([], True), ([34_100], False), ([20_000], True)])
+def test_a_broker_that_was_stopped_before_it_answered_the_order_gets_its_role_again(
+    again: Sequence[int], disagree: bool
+) -> None:
+    """No log tells of the first order; the second one comes after the start."""
+    told = [role(10_100), order(34_000, 34_200)]
+    told += [line("leader-starts", at, STATES, 1, epoch=3, fresh=True) for at in again]
+    assert apart(told) == disagree
+    assert (contradiction(told) is not None) == disagree
 
 
 def test_epochs_that_may_stand_for_others_show_nothing() -> None:
