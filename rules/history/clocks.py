@@ -26,6 +26,9 @@ from rules.history.steady import stamps
 
 WANDER_MS: Final = 500
 """How far two clocks that nobody sets may drift apart and together again while a dump's logs are written."""
+QUARTER_HOUR_MS: Final = 900_000
+NEAR_MS: Final = 60_000
+"""Zones differ by whole quarter hours; what is known of two clocks may lie so far beside that."""
 FAR: Final = 1 << 60
 """Beyond every time: what is not bounded."""
 Pair = tuple[str, str]
@@ -45,11 +48,11 @@ class ClockOffset(Struct, frozen=True, kw_only=True):
 
     @property
     def milliseconds(self) -> int:
-        """By how much its times are shifted: not at all where the clocks may show the same."""
+        """By how much its times are shifted: not at all where the clocks may show the same; by their zones at best."""
         if not self.stands_apart:
             return 0
         known = [bound for bound in (self.least, self.most) if bound is not None]
-        return sum(known) // len(known)
+        return _of_two_zones(sum(known) // len(known), self.least, self.most)
 
     @property
     def stands_apart(self) -> bool:
@@ -259,10 +262,8 @@ def translated(time: int | None, source: str, target: str, clocks: Clocks) -> tu
 
     A side that nothing bounds lies beyond every time. None where neither is bounded.
     """
-    if time is None:
-        return None
-    if source == target:
-        return time, time
+    if time is None or source == target:
+        return None if time is None else (time, time)
     windows = [_window(time, source, target, clocks.most)]
     windows.extend(window for one in clocks.perhaps for window in one.windows(time, source, target))
     earliest, latest = min(first for first, _ in windows), max(last for _, last in windows)
@@ -275,17 +276,25 @@ def _window(time: int, source: str, target: str, most: Mapping[Pair, int]) -> tu
 
 
 def estimated(time: int | None, source: str, target: str, clocks: Clocks) -> int | None:
-    """Where a time lies on the target's clock if the two show as nearly the same as they may; it proves nothing.
+    """Where a time lies on the target's clock if none was set and both show as nearly the same as they may.
 
-    None where neither side is bounded.
+    It proves nothing. Clocks that surely differ are most likely of two zones. None where neither side is bounded.
     """
-    window = translated(time, source, target, clocks)
-    return None if window is None or time is None else min(max(time, window[0]), window[1])
+    window = translated(time, source, target, if_none_was_set(clocks))
+    if window is None or time is None:
+        return None
+    earliest, latest = window[0] - time, window[1] - time
+    return time + _of_two_zones(min(max(0, earliest), latest), earliest, latest)
+
+
+def _of_two_zones(shift: int, least: int | None, most: int | None) -> int:
+    """About so large a difference, or the one of two zones if it is near: logs bear local times."""
+    zones = round(shift / QUARTER_HOUR_MS) * QUARTER_HOUR_MS
+    lawful = (least is None or least <= zones) and (most is None or zones <= most)
+    return zones if lawful and abs(zones - shift) <= NEAR_MS else shift
 
 
 def on_reference(moment: Moment, offsets: Mapping[str, ClockOffset]) -> int | None:
     """A statement's time brought to the reference clock; as it stands where nothing shows that its clock differs."""
     offset = offsets.get(moment.clock)
-    if moment.time is None:
-        return None
-    return moment.time - (offset.milliseconds if offset else 0)
+    return None if moment.time is None else moment.time - (offset.milliseconds if offset else 0)

@@ -113,6 +113,21 @@ def test_a_clock_that_was_set_is_aligned_with_none(case: tuple[dict[str, int], l
     assert closed([each for each in case[1] if each.cause < each.effect]).refuted is None
 
 
+@pytest.mark.parametrize(
+    ("ahead", "off", "shown"),
+    [(19_800_000, 3_000, 19_800_000), (0, 3_000, 0), (19_800_000 + 400_000, 3_000, 19_800_000 + 397_000)],
+)
+def test_clocks_that_surely_differ_by_about_what_two_zones_do_differ_by_that(ahead: int, off: int, shown: int) -> None:
+    """Also where either clock may have been set in a silence of its logs: most likely none was."""
+    found = [
+        Precedence(cause="broker 3", earlier=0, effect="broker 1", later=ahead + 30_000),
+        Precedence(cause="broker 1", earlier=ahead, effect="broker 3", later=off - WANDER_MS),
+    ]
+    silent = {"broker 1": [(ahead, ahead), (ahead + 40_000, ahead + 50_000)], "broker 3": [(0, 50_000)]}
+    clocks = closed(found, perhaps_set(found, (), {name: joined(times) for name, times in silent.items()}))
+    assert estimated(0, "broker 3", "broker 1", clocks) == shown
+
+
 @cache
 def partitions(case: str) -> Sequence[PartitionEvidence]:
     return [found for found in histories(case).values() if found.topic != METADATA_TOPIC]
