@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import TypeGuard
 
 from rules.evidence import Cut, Moment, PartitionEvidence
 from rules.evidence.asked_once import asked_once
-from rules.history.statements import Answered, LogEvent
+from rules.history.statements import Answered, LogEvent, RoleTaken
 
 
 @asked_once
 def deleted(evidence: PartitionEvidence) -> Deleted:
     """Where every leader had its log begin."""
-    return Deleted(evidence.moments)
+    return Deleted(evidence.moments, evidence.openings)
 
 
 class Deleted:
     """Where every leader had its log begin: what retention or a client deleted before is nothing that went."""
 
-    def __init__(self, moments: Sequence[Moment]) -> None:
+    def __init__(self, moments: Sequence[Moment], openings: Mapping[int, RoleTaken]) -> None:
         """By clock, the terms in order and the highest log start up to each."""
+        self._openings = openings
         starts: dict[str, dict[int, int]] = {}
         for moment in moments:
             if not _of_its_own(moment) or moment.doubtful:
@@ -46,9 +47,26 @@ class Deleted:
         place = bisect_right(self._terms.get(clock, ()), epoch)
         return self._starts[clock][place - 1] if place else 0
 
+    def lost_later(self, leader: int | None, epoch: int, end: int, lost_in: int) -> int:
+        """The highest log start told of records below an end before an epoch lost them.
+
+        Leaders of epochs between began with those records, and deleted them as lawfully as who had written them.
+        """
+        highest = self.below(leader, epoch)
+        for between in sorted(each for each in self._openings if epoch < each < lost_in):
+            opening = self._openings[between]
+            if opening.offset is None or opening.offset < end:
+                break
+            highest = max(highest, self.below(opening.broker, between))
+        return highest
+
     def before(self, cut: Cut, leader: int | None) -> int:
-        """The highest log start that a broker that cut its log, or the leader that it had copied, told until then."""
-        return 0 if cut.former_epoch is None else max(self.below(who, cut.former_epoch) for who in (cut.broker, leader))
+        """The highest log start that a broker that cut its log, or who led what it had copied, told until then."""
+        former = cut.former_epoch
+        if former is None:
+            return cut.begun
+        led = self.lost_later(leader, former, cut.committed_end or 0, cut.epoch or 0)
+        return max(cut.begun, self.below(cut.broker, former), led)
 
 
 def _of_its_own(moment: Moment) -> TypeGuard[Answered | LogEvent]:

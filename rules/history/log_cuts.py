@@ -34,6 +34,8 @@ class Cut(Struct, frozen=True, kw_only=True):
     moment: LogCut
     known: Watermarked | None
     """The statement that told the high watermark."""
+    begun: int = 0
+    """Where its own log began then, as it had told: what lies below was not there to be removed."""
     earlier_end: int = 0
     """Records below it may have been of an earlier life of the topic: its broker came back with that log."""
 
@@ -76,14 +78,17 @@ def cuts(moments: Sequence[Moment], not_made: AbstractSet[int] = frozenset()) ->
 class _OneLog:
     """What a broker has told of its log up to a line of it."""
 
-    __slots__ = ("_earlier", "_end", "_known", "_not_made", "_role", "_started")
+    __slots__ = ("_begun", "_earlier", "_end", "_grew", "_known", "_not_made", "_role", "_started")
 
     def __init__(self, not_made: AbstractSet[int]) -> None:
         self._not_made = not_made
+        self._begun = 0
         self._end: int | None = None
         self._earlier: int | None = None
         self._known: Watermarked | None = None
         self._role: Role | None = None
+        self._grew: int | None = None
+        """The epoch of a role that is told once more, where the log is longer than when it was told first."""
         self._started = False
         """Whether the broker was started again, and tells no role since: in which one it cut is not known."""
 
@@ -97,6 +102,8 @@ class _OneLog:
             self._earlier = ended_at
         if moment.kind == "log-loaded":
             self._known, self._started = None, True
+        if moment.kind in BEGINNINGS and isinstance(moment, LogEvent):
+            self._begun = moment.log_start_offset or 0
         if _tells_watermark(moment) and not _lower(self._known, moment):
             self._known = moment
         if moment.kind == "truncated" and moment.offset is not None:
@@ -105,8 +112,10 @@ class _OneLog:
             earlier = (knew if self._earlier is None else self._earlier) or 0
             # Who leads cuts nothing: a role that it took next is not told.
             unknown = self._started or (self._role is not None and leads(self._role))
-            yield _cut(moment, (self._end, earlier), self._known, None if unknown else self._role)
+            made = _cut(moment, (self._end, earlier), self._known, None if unknown else self._role)
+            yield replace(made, begun=self._begun)
             self._end, self._earlier, self._known = moment.offset, min(earlier, moment.offset), None
+            self._begun = min(self._begun, moment.offset)
 
     def _taken(self, moment: Role) -> Role:
         """The role with the epoch in which the log grew last before it; null where that is not told."""
@@ -116,14 +125,20 @@ class _OneLog:
         former = before.term if repeated and before is not None else moment.term
         # Before the first role that is told it was in some epoch below: which one is sure where there is but one.
         former = None if before is None and (former or 0) > 0 else former
-        as_told = self._end == log_end(moment)
-        if as_told and not repeated and before is not None and _as_long(before, moment):
-            former = before.term
+        if repeated and before is not None:
+            longer = (log_end(moment) or 0) > (log_end(before) or 0)
+            self._grew = moment.epoch if longer else self._grew
+        elif before is not None and self._end == log_end(moment) and _as_long(before, moment):
+            former = before.term if self._grew is None else self._grew
+        else:
+            self._grew = None
         return moment if former == moment.term else replace(moment, term=former)
 
 
 WHEN_MADE: Final = "a record of when the topic was deleted and created again"
 """What would tell whether a log was made since."""
+BEGINNINGS: Final = ("log-loaded", "log-start-moved", "log-created", "log-reset")
+"""What tells where a log begins, or that it is new."""
 BY_HIGH_WATERMARK: Final = ("cut-by-high-watermark", "epoch-answer-unknown")
 """What a fetcher writes when its high watermark decides where the log is cut."""
 DECISIONS: Final = (*BY_HIGH_WATERMARK, "cut-by-epoch-answer", "epoch-answer-kept")

@@ -90,15 +90,21 @@ def fates(evidence: PartitionEvidence) -> tuple[Gone | Unsettled, ...]:
     log = Later(openings, evidence.leader_at_the_end, led, evidence.reopenings, logs)
     found: list[Gone | Unsettled] = []
     for epoch, given in sorted(answers_by_epoch(evidence).items()):
-        kept = [m for m in given if evidence.batch_end(_offset(m), epoch) > _begins(evidence, m)]
+        kept = [m for m in given if _reaches(evidence, m, epoch, epoch + 1)]
         found += _fate(evidence, epoch, kept, log)
     return tuple(found)
 
 
-def _begins(evidence: PartitionEvidence, answer: Produced) -> int:
-    """Where its leader's log began at last, or below: what was deleted is no more to be missed."""
+def _begins(evidence: PartitionEvidence, answer: Produced, epoch: int, lost_in: int) -> int:
+    """Where the log that has it began at last, or below: what was deleted is no more to be missed."""
     latest = answer.term if answer.latest_term is None else answer.latest_term
-    return deleted(evidence).below(answer.witness, -1 if latest is None else latest)
+    end = evidence.batch_end(_offset(answer), epoch)
+    return deleted(evidence).lost_later(answer.witness, -1 if latest is None else latest, end, lost_in)
+
+
+def _reaches(evidence: PartitionEvidence, answer: Produced, epoch: int, lost_in: int) -> bool:
+    """Whether any of its batch was not deleted before an epoch that may have lost it."""
+    return evidence.batch_end(_offset(answer), epoch) > _begins(evidence, answer, epoch, lost_in)
 
 
 def _fate(
@@ -109,7 +115,10 @@ def _fate(
     again = sent_again(evidence, epoch)
     missing = [m for m in lacking if _offset(m) not in again]
     if missing:
-        yield from _missing(evidence, epoch, log.lost_by(missing, epoch), given, missing)
+        lost_by = log.lost_by(missing, epoch)
+        missing = [m for m in missing if _reaches(evidence, m, epoch, lost_by.epoch or 0)]
+    if missing:
+        yield from _missing(evidence, epoch, lost_by, given, missing)
     elif later and last is None and (passed := passed_over(evidence, given, epoch)) is not None:
         yield passed
     resent = [m for m in lacking if _offset(m) in again]
@@ -189,7 +198,7 @@ def _gone(
     late: Lateness,
 ) -> Gone:
     begun, last = min(answers, key=_offset), _offset(max(answers, key=_offset))
-    first = max(_offset(begun), _begins(evidence, begun))
+    first = max(_offset(begun), _begins(evidence, begun, epoch, following.epoch or 0))
     opened = evidence.openings[epoch].offset if epoch in evidence.openings else None
     sure = _latest(answers, epoch) == epoch
     # Of an epoch that is not sure the boundaries may be another's.

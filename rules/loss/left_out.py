@@ -84,12 +84,12 @@ def left_out(evidence: PartitionEvidence) -> tuple[LeftOut, ...]:
         if stretch.older:
             earlier = (b for b in parted if b.epoch < stretch.epoch and b.next_epoch <= stretch.next_epoch)
             billed += [(b.start, b.end) for b in earlier]
-        start = max(stretch.start, begins.below(stretch.leader, stretch.epoch))
+        start = max(stretch.start, begins.lost_later(stretch.leader, stretch.epoch, stretch.end, stretch.next_epoch))
         for low, high in without(start, stretch.end, billed):
             _put(parted, places, replace(stretch, start=low, end=high))
     for gone in _by_answers(evidence):
         billed = [(b.start, b.end) for b in parted if b.epoch <= gone.newest and gone.epoch <= b.newest]
-        start = max(gone.start, begins.below(gone.leader, gone.epoch))
+        start = max(gone.start, begins.lost_later(gone.leader, gone.epoch, gone.end, gone.next_epoch))
         for low, high in without(start, gone.end, billed):
             _put(parted, by_epoch.setdefault(gone.epoch, []), replace(gone, start=low, end=high))
     return tuple(parted)
@@ -201,7 +201,7 @@ def _by_cuts(evidence: PartitionEvidence) -> Iterator[LeftOut]:
             continue
         newest = term
         for wrote, start in (*_written_in(evidence, cut, term), (None, cut.offset)):
-            epoch, low = newest if wrote is None else wrote, max(start, cut.of_this_life)
+            epoch, low = newest if wrote is None else wrote, max(start, cut.begun, cut.of_this_life)
             newest = _before(evidence, epoch)
             if low < end:
                 yield LeftOut(

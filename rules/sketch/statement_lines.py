@@ -18,7 +18,7 @@
     t7 keeps 1 at 2                       broker 1 finds nothing to cut, its log ends at 2
     t8 asks 2 of 1 epoch 0 answer 5       broker 2 asks broker 1 where epoch 0 ends: 5, or 0:5 with the epoch; behind
                                           it may stand `error 74`
-    t9 loads 2 at 4                       broker 2 loads its log, which ends at 4
+    t9 loads 2 at 4                       broker 2 loads its log, which ends at 4; behind it may stand `start 2`
     t9 saves 2 at 4                       broker 2 saves what producers wrote up to its log end, 4
     t9 begins 2                           broker 2 begins a new, empty log
     t9 deletes 2                          broker 2 gives its log up to be deleted
@@ -67,7 +67,7 @@ _SHAPES: Final[Mapping[str, str]] = {
     "keeps": r"(?P<broker>\d+) at (?P<at>\d+)",
     "asks": r"(?P<broker>\d+) of (?P<leader>\d+) epoch (?P<epoch>-?\d+) answer (?:(?P<of>\d+):)?(?P<at>-?\d+)"
     r"(?: error (?P<error>\d+))?",
-    "loads": r"(?P<broker>\d+) at (?P<at>\d+)",
+    "loads": r"(?P<broker>\d+) at (?P<at>\d+)(?: start (?P<start>\d+))?",
     "saves": r"(?P<broker>\d+) at (?P<at>\d+)",
     "begins": r"(?P<broker>\d+)",
     "deletes": r"(?P<broker>\d+)",
@@ -129,6 +129,7 @@ def _own(kind: str) -> Callable[[Words, int, Span], Moment]:
             offset=None if ends_at else number(words, "at"),
             end_offset=number(words, "at") if ends_at else None,
             high_watermark=number(words, "hw"),
+            log_start_offset=number(words, "start"),
             answered_epoch=number(words, "of"),
             answer_offset=number(words, "at") if kind == "cut-by-epoch-answer" else None,
             isr=brokers(words, "isr"),

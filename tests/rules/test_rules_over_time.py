@@ -904,6 +904,38 @@ def test_what_retention_had_deleted_is_no_part_of_what_a_cut_removed(start: int,
     assert [told[1:3] for told in violations("TRUNC001", drawn)] == said
 
 
+@pytest.mark.parametrize(("start", "said"), [(0, [(2, 4)]), (3, [(3, 4)]), (6, [])])
+def test_what_a_later_leader_had_deleted_is_no_part_of_a_cut(start: int, said: list[tuple[int, int]]) -> None:
+    """Broker 3 died with records that broker 1 led on with and deleted, before broker 2 led without any of them."""
+    drawn = f"""
+        broker 1 003311|
+        broker 2 0033|
+        broker 3 0033|
+        t1 leads 3 epoch 0 at 0 hw 0
+        t2 fetch 1@4 from 3 hw=4
+        t3 leads 1 epoch 1 at 4 hw 4
+        t4 fetch 2@6 from 1 hw=6 epoch 1 start {start}
+        t5 leads 2 epoch 3 at 2 hw 2
+        t6 follows 3 epoch 3 at 4 hw 4 from 2
+        t7 truncates 3 to 2
+    """
+    assert [told[1:3] for told in violations("TRUNC001", drawn)] == said
+
+
+@pytest.mark.parametrize(("start", "said"), [(0, [(2, 5)]), (4, [(4, 5)]), (6, [])])
+def test_a_cut_removed_nothing_below_where_its_own_log_began(start: int, said: list[tuple[int, int]]) -> None:
+    """In which epochs it cut nothing tells: its own log tells all the same where it began when it was loaded."""
+    drawn = f"""
+        broker 1 0033|
+        broker 2 0033|
+        t1 leads 1 epoch 0 at 0 hw 0
+        t5 loads 1 at 6 start {start}
+        t6 follows 1 epoch 3 at 6 hw 5 from 2
+        t7 truncates 1 to 2
+    """
+    assert [told[1:3] for told in violations("TRUNC001", drawn)] == said
+
+
 @pytest.mark.parametrize(("moved", "kept"), [(False, 1), (True, 0)])
 def test_a_log_start_that_moves_shows_no_request_log_that_goes_on(moved: bool, kept: int) -> None:
     """Retention deletes every few seconds, and server.log says so, whatever followers ask meanwhile."""
