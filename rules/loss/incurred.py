@@ -22,6 +22,7 @@ from rules.loss.held_again import first_life, held_again, surely_gone, unread
 from rules.loss.held_by_none import as_left_out, held_by_none
 from rules.loss.last_answers import sent_again
 from rules.loss.left_out import LeftOut, left_out
+from rules.loss.perhaps_answered import as_far_as_heard
 from rules.loss.read_before import GroupAtRisk, LostReader, groups_at_risk, readers
 from rules.loss.survivors import Survivor, in_order, of_the_deposed, survivors, untold_epochs
 from rules.loss.worth import Contents, LostClient, Portion, ToldProducers, clients, contents, portions
@@ -168,6 +169,7 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
     read = _copies_read(evidence, epoch, start, end)
     reused_end = min(end, _reused(evidence, part))
     known = not account.left_out(epoch, answers)
+    worths = by_worth(evidence, epoch, (start, end, committed_end), answers, dense=not part.older)
     last = None if evidence.ends_told(epoch, end) else next((m for m in answers if m.offset == end - 1), None)
     return Loss(
         epoch=epoch,
@@ -195,7 +197,7 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
         because=part.because,
         latest_epoch=part.latest_epoch,
         unread=() if part.held_by_none else unread(evidence, part),
-        portions=by_worth(evidence, epoch, (start, end, committed_end), answers, dense=not part.older),
+        portions=as_far_as_heard(evidence, part, worths),
         contents=contents(read),
         clients=clients(answers),
         readers=readers(account.consumed(epoch), epoch, part.leader, start, end),

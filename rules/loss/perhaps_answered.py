@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from rules.evidence import PartitionEvidence
+from rules.evidence import COMPACTED_TOPICS, PartitionEvidence
 from rules.evidence.asked_once import asked_once
 from rules.loss.last_answers import Answering
+from rules.loss.left_out import LeftOut
+from rules.loss.worth import Portion
 
 NOT_OF_ALL: Final = (0, 1)
 """acks of producers that are answered, or go on, before other replicas hold their records."""
@@ -58,3 +62,18 @@ def untold_answers(
     if seen and not holed:
         return None
     return UntoldAnswers(by_one=by_one, missing=holed or own.requests_missing(part[0]), end_unseen=own.end_unseen)
+
+
+def as_far_as_heard(evidence: PartitionEvidence, lost: LeftOut, portions: Sequence[Portion]) -> tuple[Portion, ...]:
+    """Of what nobody tells to be written some may have been answered for, where not all answers are here."""
+    return tuple(
+        replace(portion, worth="possibly acknowledged") if _perhaps_heard(evidence, lost, portion) else portion
+        for portion in portions
+    )
+
+
+def _perhaps_heard(evidence: PartitionEvidence, lost: LeftOut, portion: Portion) -> bool:
+    if portion.worth != "never committed" or evidence.topic in COMPACTED_TOPICS:  # brokers themselves write those
+        return False
+    epochs, part = (lost.epoch, lost.next_epoch), (portion.start_offset, portion.end_offset)
+    return untold_answers(evidence, epochs, lost.leader, part, older=lost.older) is not None

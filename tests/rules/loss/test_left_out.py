@@ -49,6 +49,63 @@ def test_what_the_next_leader_deletes_of_its_own_log_saves_nobody() -> None:
     assert stretches(later) == [(0, 1, 2, 6)]
 
 
+LED_ON = """
+broker 1 001111|
+broker 2 00333|
+t1 leads 1 epoch 0 at 0 hw 0
+t2 acks 1 at 3 acks=1
+t3 leads {between} at {opened} hw 4
+t4 acks {answered} at 5 acks=1
+t5 fetch 3@6 from {answered} hw 6 epoch {epoch} start={start}
+t9 leads 2 epoch 3 at 2 hw 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("start", "left"),
+    [
+        (0, [(0, 3, 2, 4), (1, 3, 4, 6)]),
+        (3, [(0, 3, 3, 4), (1, 3, 4, 6)]),
+        (5, [(1, 3, 5, 6)]),
+        (6, []),
+    ],
+)
+def test_what_a_later_leader_deleted_before_it_was_lost_was_not_lost(start: int, left: list[Stretch]) -> None:
+    """It began with those records: since 1.1 a leader's epoch grows when a follower dies, and retention goes on."""
+    drawn = LED_ON.format(between="1 epoch 1", opened=4, answered=1, epoch=1, start=start)
+    assert stretches(drawn) == left
+
+
+def test_what_a_leader_deletes_that_began_without_the_records_saves_nobody() -> None:
+    drawn = LED_ON.format(between="1 epoch 1", opened=2, answered=1, epoch=1, start=6)
+    assert (0, 1, 2, 4) in stretches(drawn)
+
+
+SHORTER = """
+broker 1 00|
+broker 2 00|
+t1 leads 2 epoch 0 at 0 hw 0
+t2 follows 1 epoch 0 at 0 hw 0 from 2
+t10 loads 2 at 2
+t11 loads 1 at 6
+t12 leads 2 epoch 0 at 2 hw 2
+t13 follows 1 epoch 0 at 6 hw 5 from 2
+t14 follows 2 epoch 2 at 2 hw 2
+t15 follows 1 epoch 2 at 6 hw 5
+t16 leads 2 epoch 3 at 2 hw 2
+t17 follows 1 epoch 3 at 6 hw 5 from 2
+t18 truncates 1 to 2
+"""
+
+
+def test_a_follower_that_was_told_its_role_again_had_copied_records_of_that_epoch() -> None:
+    """After a crash of all, the leader had lost the end of its log: only a follower's log and cut tell of it."""
+    assert stretches(SHORTER) == [(0, 3, 2, 6)]
+    (lost,) = losses(read_sketch(SHORTER).evidence)
+    # Nothing tells that nobody was answered for the last one: no log of requests is here.
+    assert [(part.worth, part.end_offset) for part in lost.portions] == [("committed", 5), ("possibly acknowledged", 6)]
+
+
 def test_a_cut_and_an_opening_that_overlap_count_the_shared_offsets_once() -> None:
     cut = "t11 follows 1 epoch 1 at 8 hw 2 from 2\nt12 truncates 1 to 2"
     assert stretches(UNCLEAN.format(deleted="") + cut) == [(0, 1, 2, 8)]
