@@ -16,18 +16,39 @@ NOBODY: Final[frozenset[int]] = frozenset()
 TELLING: Final = (*ROLE_KINDS, "leadership", "log-deleted")
 
 
-def created_again(moments: Sequence[Moment], last_life: Sequence[Moment]) -> bool:
-    """Whether the last life was not the first: something is told of one before it, or how that one ended."""
-    return len(last_life) < len(moments) or bool(_begun(last_life))
+class EarlierLife(Struct, frozen=True, kw_only=True):
+    """The brokers whose logs were or may be of an earlier life of the topic."""
 
+    left_behind: frozenset[int] = NOBODY
+    """They had a replica then, and the last life knows nothing of them: neither they nor others say they took part."""
+    deleted_before: frozenset[int] = NOBODY
+    """They tell of a log's deletion before the last life, and of none in it."""
+    not_made: frozenset[int] = NOBODY
+    """Nothing tells that their logs were made in the last life.
 
-def left_behind(moments: Sequence[Moment], last_life: Sequence[Moment]) -> frozenset[int]:
-    """The brokers that had a replica in an earlier life of the topic, and of which its last one knows nothing.
-
-    By all that was told of the partition: neither they nor anybody else says that they took part.
+    Every life begins with empty logs. A broker that was away when the topic was deleted loads its old log again. By
+    topic ids brokers keep lives apart themselves.
     """
-    last = _since_made(ordered(_dated(last_life))) if created_again(moments, last_life) else ()
-    return _taking_part(_dated(moments)) - _taking_part(last) if last else frozenset()
+
+
+def earlier_life(moments: Sequence[Moment], last_life: Sequence[Moment]) -> EarlierLife:
+    """Whose logs are of an earlier life, by all that was told of the partition and by what is of its last one.
+
+    Nobody's, unless something is told of a life before the last one, or of how it ended.
+    """
+    if len(last_life) == len(moments) and not _begun(last_life):
+        return EarlierLife()
+    dated = ordered(_dated(last_life))
+    return EarlierLife(
+        left_behind=_left_behind(moments, dated),
+        deleted_before=gave_up(_dated(moments)) - _gave_up_again(dated),
+        not_made=NOBODY if any(m.topic_id is not None for m in last_life if m.kind != "described") else _loaded(dated),
+    )
+
+
+def _left_behind(moments: Iterable[Moment], dated: Sequence[Moment]) -> frozenset[int]:
+    last = _since_made(dated)
+    return _taking_part(_dated(moments)) - _taking_part(last) if last else NOBODY
 
 
 def gave_up(moments: Iterable[Moment]) -> frozenset[int]:
@@ -35,31 +56,22 @@ def gave_up(moments: Iterable[Moment]) -> frozenset[int]:
     return frozenset(m.broker for m in moments if m.kind == "log-deleted" and m.broker is not None)
 
 
-def deleted_before(moments: Sequence[Moment], last_life: Sequence[Moment]) -> frozenset[int]:
-    """The brokers that tell of a log's deletion before the topic's last life, and of none in it."""
-    if not created_again(moments, last_life):
-        return NOBODY
+def _gave_up_again(dated: Iterable[Moment]) -> frozenset[int]:
+    """The brokers that tell of the deletion of a log that was made in these statements."""
     made: set[str] = set()
     again: list[Moment] = []
-    for moment in ordered(_dated(last_life)):
+    for moment in dated:
         if moment.kind in ("log-created", *ROLE_KINDS):
             made.add(moment.clock)
         elif moment.clock in made:
             again.append(moment)
-    return gave_up(_dated(moments)) - gave_up(again)
+    return gave_up(again)
 
 
-def not_made(moments: Sequence[Moment], last_life: Sequence[Moment]) -> frozenset[int]:
-    """The brokers whose logs may be of an earlier life: nothing tells that they were made in the last one.
-
-    Every life begins with empty logs. A broker that was away when the topic was deleted loads its old log again. By
-    topic ids brokers keep lives apart themselves.
-    """
-    by_id = any(m.topic_id is not None for m in last_life if m.kind != "described")
-    if by_id or not created_again(moments, last_life):
-        return NOBODY
+def _loaded(dated: Iterable[Moment]) -> frozenset[int]:
+    """The brokers whose first word of what they hold is that they hold something."""
     held: dict[int, int] = {}
-    for moment in ordered(_dated(last_life)):
+    for moment in dated:
         reached = held_up_to(moment)
         if reached is not None and moment.broker is not None and moment.clock == f"broker {moment.broker}":
             held.setdefault(moment.broker, reached)

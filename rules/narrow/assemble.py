@@ -16,7 +16,7 @@ from rules.evidence import (
 from rules.evidence.absent_segments import with_absent_segments
 from rules.facts.indexes import join_all_indexes
 from rules.facts.join import join_all
-from rules.history.last_life import deleted_before, gave_up, left_behind, not_made
+from rules.history.last_life import earlier_life, gave_up
 from rules.history.loads import of_one_folder
 from rules.history.moments import Moment
 from rules.history.repetitions import collapse, once
@@ -79,7 +79,8 @@ def assemble(
     replicas = foreign.put_aside(replicas)
     own = of_incarnation(moments, replicas)
     beside = {r.broker for r in replicas if r.state in ("deleted", "stray")} | gave_up(moments)
-    chronicle = Chronicle(in_terms(tuple(collapse(of_one_folder(own, beside)))), not_made(moments, own))
+    earlier = earlier_life(moments, own)
+    chronicle = Chronicle(in_terms(tuple(collapse(of_one_folder(own, beside)))), earlier.not_made)
     compacted = is_compacted(first.topic, here, surroundings.settings)
     foreign = replace(foreign, belied=belied(replicas, chronicle, surroundings.loose, epochs_of, compacted=compacted))
     replicas = foreign.put_aside(replicas)
@@ -87,7 +88,7 @@ def assemble(
         cluster_id=surroundings.cluster_id,
         topic=first.topic,
         partition=first.partition,
-        replicas=with_lives(replicas, left_behind(moments, own), deleted_before(moments, own), chronicle.not_made),
+        replicas=with_lives(replicas, earlier),
         foreign=foreign,
         level=surroundings.level,
         versions=surroundings.versions,

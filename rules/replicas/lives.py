@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from rules.history.last_life import gave_up, of_the_last_life
+from rules.history.last_life import EarlierLife, gave_up, of_the_last_life
 from rules.history.moments import Moment
 from rules.history.statements import PartitionState, Requested
 from rules.replicas.replica import Replica
@@ -97,23 +97,19 @@ def _begins_again(before: Replica, since: Replica) -> bool:
     return older(before, [since])
 
 
-def with_lives(
-    replicas: Sequence[Replica],
-    left_behind: frozenset[int],
-    deleted_before: frozenset[int],
-    not_made: frozenset[int],
-) -> tuple[Replica, ...]:
+def with_lives(replicas: Sequence[Replica], earlier: EarlierLife) -> tuple[Replica, ...]:
     """The replicas, those marked that are of an earlier life: all their records are older than those of the last one.
 
     The last life left the broker behind, or the broker gave up its log to be deleted before that life alone. A log that
     was not made in the last life may itself begin with older records.
     """
     current = [replica for replica in replicas if replica.state == "current"]
-    others = [replica for replica in current if replica.broker not in left_behind]
-    behind = (r for r in current if r.topic_id is None and r.broker in left_behind and older(r, others))
-    deleted = (r for r in replicas if r.state == "deleted" and r.topic_id is None and r.broker in deleted_before)
+    others = [replica for replica in current if replica.broker not in earlier.left_behind]
+    behind = (r for r in current if r.topic_id is None and r.broker in earlier.left_behind and older(r, others))
+    gone = [r for r in replicas if r.state == "deleted" and r.topic_id is None]
+    deleted = (r for r in gone if r.broker in earlier.deleted_before)
     begun = any(replica.log.batches for replica in current)
-    made = [replica for replica in current if replica.broker not in not_made]
+    made = [replica for replica in current if replica.broker not in earlier.not_made]
     marked = {r.path for r in behind} | {r.path for r in deleted if older(r, made) or not begun}
     return tuple(replace(replica, earlier_life=True) if replica.path in marked else replica for replica in replicas)
 

@@ -12,7 +12,7 @@ from auditor.report.unbilled import unbilled
 from parsers.writers.segments import Record, batch_bytes
 from rules.evidence import gives_role
 from rules.finding import Severity
-from rules.history.last_life import deleted_before, left_behind, not_made, of_the_last_life
+from rules.history.last_life import earlier_life, of_the_last_life
 from rules.history.log_cuts import cuts
 from rules.history.terms import in_terms
 from rules.sketch.statement_lines import read_event
@@ -110,7 +110,7 @@ def test_brokers_that_tell_of_one_life_hold_one_topic(yard: Yard) -> None:
 def test_who_is_named_in_the_last_life_was_not_left_behind(goes_on: str, behind: set[int]) -> None:
     begun = "t1 leads 1 epoch 0 at 0 hw 0\nt1 follows 2 epoch 0 at 0 hw 0\nt1 follows 3 epoch 0 at 0 hw 0\n"
     told = [read_event(line) for line in (begun + goes_on).splitlines()]
-    assert left_behind(told, of_the_last_life(told)) == behind
+    assert earlier_life(told, of_the_last_life(told)).left_behind == behind
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_who_is_named_in_the_last_life_was_not_left_behind(goes_on: str, behind:
 )
 def test_a_log_was_given_up_before_the_last_life(goes_on: str, before: set[int]) -> None:
     told = [read_event(line) for line in f"t1 leads 1 epoch 0 at 0 hw 0\n{goes_on}".splitlines()]
-    assert deleted_before(told, of_the_last_life(told)) == before
+    assert earlier_life(told, of_the_last_life(told)).deleted_before == before
 
 
 @pytest.mark.parametrize(
@@ -138,15 +138,15 @@ def test_a_log_was_given_up_before_the_last_life(goes_on: str, before: set[int])
 def test_a_log_not_made_in_the_last_life_may_be_of_an_earlier_one(goes_on: str, may_be_older: set[int]) -> None:
     begun = "t1 leads 1 epoch 0 at 0 hw 0\nt1 follows 2 epoch 0 at 0 hw 0\nt5 deletes 1\nt6 begins 1\n"
     told = [read_event(line) for line in f"{begun}t7 leads 1 epoch 0 at 0 hw 0\n{goes_on}".splitlines()]
-    assert not_made(told, of_the_last_life(told)) == may_be_older
-    assert not_made(told, told) == set()
+    assert earlier_life(told, of_the_last_life(told)).not_made == may_be_older
+    assert earlier_life(told, told).not_made == set()
 
 
 def test_a_deletion_tells_of_a_life_before_of_which_no_other_line_is_left() -> None:
     made = "t5 deletes 1\nt6 begins 1\nt7 leads 1 epoch 0 at 0 hw 0\nt8 loads 2 at 4\nt9 follows 2 epoch 0 at 4 hw 4"
     told = [read_event(line) for line in made.splitlines()]
     assert of_the_last_life(told) == told
-    assert not_made(told, told) == {2}
+    assert earlier_life(told, told).not_made == {2}
 
 
 @pytest.mark.parametrize(
@@ -272,5 +272,5 @@ def test_ids_in_logs_tell_lives_apart() -> None:
     begun = "t1 leader 1 epoch 0 isr 1,2,3\nt2 fetch 3@0 from 1 hw=0\nt5 leader 1 epoch 0 isr 1,2"
     first, fetch, last = (read_event(line) for line in begun.splitlines())
     told = [replace(first, topic_id="a"), replace(fetch, topic_id="a"), replace(last, topic_id="b")]
-    assert left_behind(told, told[2:]) == {3}
-    assert left_behind(told, told) == set()
+    assert earlier_life(told, told[2:]).left_behind == {3}
+    assert earlier_life(told, told).left_behind == set()
