@@ -141,22 +141,6 @@ def _made_again(moments: Iterable[Moment]) -> dict[str, int]:
     return made
 
 
-def _made_in_silence(telling: Sequence[Moment], moments: Iterable[Moment]) -> Iterator[_Fall]:
-    """Logs made again behind a deletion, where nobody tells of any epoch since: nothing shows that the life went on.
-
-    A replica that is moved away and comes back comes back in a newer epoch.
-    """
-    newest = max((m.epoch for m in telling if m.epoch is not None), default=-1)
-    made = {m.clock: m.time or 0 for m in ordered(m for m in moments if m.kind == "log-created")}
-    last = {m.clock: m for m in telling}
-    epochs: dict[str, int] = {}
-    for moment in telling:
-        epochs[moment.clock] = max(-1 if moment.epoch is None else moment.epoch, epochs.get(moment.clock, -1))
-    for clock, moment in last.items():
-        if moment.kind == "log-deleted" and made.get(clock, -1) >= (moment.time or 0) and epochs[clock] >= newest:
-            yield _Fall(first=moment, epoch=0, deleted=True, log_end=0)
-
-
 class _Fall(Struct, frozen=True, kw_only=True):
     """A leader epoch that a clock tells below one that it told before, or anew after the log was deleted."""
 
@@ -171,7 +155,7 @@ class _Fall(Struct, frozen=True, kw_only=True):
 def _begun(moments: Iterable[Moment]) -> Sequence[_Fall]:
     """Where lives begin that are not the first."""
     telling = ordered(m for m in moments if m.kind in TELLING)
-    return _beginnings([*_falls(telling), *_made_in_silence(telling, moments)])
+    return _beginnings([*_falls(telling)])
 
 
 def _beginnings(falls: Sequence[_Fall]) -> list[_Fall]:

@@ -91,10 +91,14 @@ def begun_again(replicas: Sequence[Replica], moments: Sequence[Moment]) -> tuple
 
 
 def _begins_again(before: Replica, since: Replica) -> bool:
+    """Whether a log begins at the same offset with newer records, in an epoch of a new life.
+
+    Above all epochs of the folder it may be the same life: whoever lost its disk was elected and wrote from there on.
+    """
     first, second = before.log.epochs, since.log.epochs
     if not first or not second or first[0].start_offset != second[0].start_offset:
         return False
-    return older(before, [since])
+    return second[0].epoch <= first[-1].epoch and older(before, [since])
 
 
 def with_lives(replicas: Sequence[Replica], earlier: EarlierLife) -> tuple[Replica, ...]:

@@ -149,22 +149,6 @@ def test_a_deletion_tells_of_a_life_before_of_which_no_other_line_is_left() -> N
     assert earlier_life(told, told).not_made == {2}
 
 
-@pytest.mark.parametrize(
-    ("goes_on", "kept"),
-    [
-        ("t5 deletes 1\nt6 begins 1\nt7 loads 1 at 0", 3),
-        ("t5 deletes 1\nt7 loads 1 at 0", 4),
-        # Another one tells that the epochs went on: the replica was moved away, and back.
-        ("t5 deletes 1\nt6 begins 1\nt8 follows 2 epoch 2 at 4 hw 4", 5),
-        ("t5 deletes 1\nt6 begins 1\nt8 follows 1 epoch 2 at 0 hw 0", 5),
-    ],
-)
-def test_a_log_made_again_may_be_of_another_life_where_nobody_tells_of_an_epoch_since(goes_on: str, kept: int) -> None:
-    begun = "t1 leads 1 epoch 0 at 0 hw 0\nt3 leads 1 epoch 1 at 4 hw 4\n"
-    told = [read_event(line) for line in (begun + goes_on).splitlines()]
-    assert len(of_the_last_life(told)) == kept
-
-
 def test_what_a_broker_knew_of_an_older_log_may_all_be_of_an_earlier_life_where_no_line_tells_its_end() -> None:
     started = recast(read_event("t1 loads 2 at 63"), "high-watermark-loaded", high_watermark=63, end_offset=None)
     told = [started, read_event("t2 truncates 2 to 40")]

@@ -17,7 +17,7 @@ from auditor.report.summary.perhaps import AtStake, at_stake, perhaps_lost
 from auditor.report.summary.totals import LossTotals, totals
 from auditor.report.summary.unseen import Unseen, unseen
 from auditor.report.unbilled import unbilled
-from rules.finding import Finding, Place, Severity, place_of
+from rules.finding import NO_BEARING, Finding, Place, Severity, place_of
 from rules.words import counted, listed
 
 SEVERITIES = ("critical", "high", "medium", "low")
@@ -101,8 +101,11 @@ def extent(report: AuditReport, conclusion: Summary) -> str:
 
 def asked(report: AuditReport) -> str:
     """Which rules ask whether records are gone, in a report that is clean all the same; empty where none does."""
-    open_ones = (f for f in report.findings if f.verdict == "undecided" and report.bearing(f).records is not None)
-    rules = sorted({finding.rule for finding in open_ones}) if report.verdict == "clean" else []
+    if report.verdict != "clean":
+        return ""
+    open_ones = {f.rule for f in report.findings if f.verdict == "undecided"}
+    open_ones.update(line.rule for line in report.coverage.undecided if line.asked_at_level is None)
+    rules = sorted(rule for rule in open_ones if report.bearings.get(rule, NO_BEARING).records is not None)
     return f"; not decided: {listed(rules)}" if rules else ""
 
 
