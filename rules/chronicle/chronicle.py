@@ -14,6 +14,7 @@ from rules.chronicle.leaders import (
     Fall,
     Follower,
     falls,
+    followed,
     furthest_fetches,
     leaders_by_epoch,
     led_by_nobody,
@@ -50,6 +51,11 @@ class Chronicle(Struct, frozen=True, dict=True):
     def leaders(self) -> Mapping[int, int]:
         """Who led each epoch."""
         return leaders_by_epoch(self.moments)
+
+    @cached_property
+    def perhaps_leaders(self) -> Mapping[int, int]:
+        """Who led each epoch, or may have: of some epochs only those who followed tell whom."""
+        return {**followed(self.moments), **self.leaders}
 
     @cached_property
     def last_leader(self) -> tuple[int, int]:

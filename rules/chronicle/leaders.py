@@ -12,6 +12,7 @@ Follower = tuple[int, int | None]
 Fall = tuple[Fetched, Fetched]
 """A fetch, and the follower's next one, which asked for less."""
 
+
 def leaders_by_epoch(moments: Iterable[Moment]) -> dict[int, int]:
     """Who led each epoch: by the leader's own word, else the controller's, else by whoever answered fetches in it."""
     own, ordered, answered = dict[int, int](), dict[int, int](), dict[int, int]()
@@ -30,6 +31,15 @@ def leaders_by_epoch(moments: Iterable[Moment]) -> dict[int, int]:
         for epoch, leader in other.items():
             own.setdefault(epoch, leader)
     return own
+
+
+def followed(moments: Iterable[Moment]) -> dict[int, int]:
+    """Whom followers took for the leader of each epoch: elected, but it may never have taken its role."""
+    leaders: dict[int, int] = {}
+    for moment in moments:
+        if moment.kind == "follower-starts" and moment.epoch is not None:
+            _name(leaders, moment.epoch, moment.leader)
+    return leaders
 
 
 def _name(leaders: dict[int, int], epoch: int, leader: int | None) -> None:

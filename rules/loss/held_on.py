@@ -20,7 +20,7 @@ class Holder(Struct, frozen=True, kw_only=True):
     had: bool
     """Whether it is told to have had them."""
     epoch: int | None = None
-    """The epoch that it led; null where nothing tells that it did."""
+    """The epoch that it led, or was elected for; null where nothing tells that it was."""
     opening: RoleTaken | None = None
     """Where that epoch opened; null where no log tells it."""
 
@@ -46,9 +46,9 @@ def _in_doubt(
     evidence: PartitionEvidence, epoch: int, answers: Sequence[Produced], why: str, held: Holder
 ) -> Unsettled:
     opening = held.opening
-    led = " and may have led since: no log here tells who led last"
-    led = led if held.epoch is None else f", led epoch {held.epoch} and tells of no cut"
     shown = () if opening is None else ((opening, "the leader opens its epoch"),)
+    led = f", {'led' if shown else 'was elected for'} epoch {held.epoch} and tells of no cut"
+    led = led if held.epoch is not None else " and may have led since: no log here tells who led last"
     return of_answers(
         evidence,
         epoch,
@@ -82,7 +82,7 @@ def holder(
     for replica in evidence.perhaps_led_since:
         if epoch_held(replica, record.offset) == record.epoch:
             return Holder(broker=replica.broker, had=True)
-    leaders, openings = evidence.chronicle.leaders, evidence.openings
+    leaders, openings = evidence.chronicle.perhaps_leaders, evidence.openings
     for newer in sorted(e for e in leaders if e > lost[0]):
         broker, opening = leaders[newer], openings.get(newer)
         had, shown = _had(evidence, broker, record), broker == lost[1] or _lacks(evidence, broker, record)

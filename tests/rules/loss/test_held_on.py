@@ -7,6 +7,7 @@ import pytest
 from rules.catalog import BY_ID
 from rules.evidence import PartitionEvidence
 from rules.finding import Violation
+from rules.loss.incurred import losses
 from rules.sketch.notation import read_sketch
 
 LED_AGAIN = """
@@ -42,6 +43,21 @@ def test_who_had_the_records_and_led_again_may_have_held_them_still() -> None:
 
 def test_who_was_cut_before_it_led_again_held_them_no_more() -> None:
     assert asked(CUT) == [(True, (1,), 2, 4)]
+
+
+@pytest.mark.parametrize(
+    ("leader", "said"), [(1, [(False, (1,), 2, 4)]), (3, [(True, (1,), 2, 4)])], ids=["had them", "had none of them"]
+)
+def test_whom_a_follower_names_may_have_led_with_the_records(
+    leader: int, said: list[tuple[bool, tuple[int, ...], int, int]]
+) -> None:
+    """Nobody else tells who led last: neither a controller nor that leader itself."""
+    between = "\n".join(f"t9 follows {broker} epoch 1 at {end} hw 2 from 2" for broker, end in ((1, 4), (3, 2)))
+    drawing = LED_AGAIN.replace("t7 acks 2 at 2 acks=1\n", "").replace("{between}", between)
+    drawing = drawing.replace("leads 1 epoch 2 at 4 hw 2", f"follows 2 epoch 2 at 3 hw 2 from {leader}")
+    found = BY_ID["ACK001"].check(evidence(drawing))
+    assert [(isinstance(o, Violation), o.brokers, o.start_offset, o.end_offset) for o in found] == said
+    assert [loss.unread for loss in losses(evidence(drawing))] == [(1,) if leader == 1 else ()]
 
 
 @pytest.mark.parametrize(("between", "cheap"), [("t9 fetch 1@3 from 2 hw=2", True), ("", False)])
