@@ -9,13 +9,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rules.advice.lacking import costs, named, perhaps_words
+from rules.advice.put_aside import removes_lost, removes_unbilled
 from rules.advice.short_start import short_start
 from rules.advice.unseen_leaders import perhaps_cut
 from rules.advice.weighed import Candidate, Doomed, Gate, OwedCut
 from rules.evidence import PartitionEvidence, Replica
 from rules.finding import capital
 from rules.loss.incurred import Loss
-from rules.loss.survivors import FADING, Survivor
 from rules.words import any_of, numbered
 
 CUTS_NOTHING: Final = "cuts nothing from its log, as the disks are."
@@ -39,7 +39,6 @@ class Restarts(Struct, frozen=True):
         action = f"restart broker {replica.broker}"
         doomed = [each for each in self.doomed if each.broker == replica.broker]
         last = [d for d in doomed if d.stretch.told_of and not d.others]
-        leftovers = [s for loss in self.losses if loss.matters for s in loss.survivors if _fades(s, replica.broker)]
         if replica.unopened:
             names = ", ".join(dict.fromkeys(unread.span.source for unread in replica.unopened))
             because = f"cannot be judged. Its log is not here whole: {names} is missing."
@@ -51,11 +50,8 @@ class Restarts(Struct, frozen=True):
         if together:
             because = f"cuts {named(d.stretch for d in together)}. So does whoever else has them, by following too."
             return Gate(action=action, going="no-go", because=because, first=f"copy {replica.path}")
-        if leftovers:
-            paths = dict.fromkeys(s.path for s in leftovers)
-            what = f"a {leftovers[0].kind}" if len(paths) == 1 else f"{len(paths)} {leftovers[0].kind}s"
-            because = f"removes {what} with lost records: {named(leftovers)}."
-            return Gate(action=action, going="no-go", because=because, first=f"copy {', '.join(paths)}")
+        if removing := removes_lost(replica, self.losses):
+            return removing
         may_be_elected = replica.path in self.electable
         short = short_start(replica, reached, self.evidence, may_be_elected=may_be_elected)
         return short if short is not None and short.going != "go" else self._cutting(replica, doomed, short)
@@ -68,7 +64,8 @@ class Restarts(Struct, frozen=True):
             kept = "Whoever else has that cuts it too" if any(d.others for d in perhaps) else "No other copy is here"
             because = f"cannot be judged. It cuts {perhaps_words([d.stretch for d in perhaps])}. {kept}."
             return Gate(action=action, going="unknown", because=because, first=f"copy {replica.path}")
-        if unseen := perhaps_cut(replica, self.unjudged, self.evidence):
+        unseen = removes_unbilled(replica, self.evidence) or perhaps_cut(replica, self.unjudged, self.evidence)
+        if unseen is not None:
             return unseen
         cut = _cut_told(self.cuts.get(replica.path), doomed)
         return Gate(action=action, going="go", because=cut if short is None else f"{cut} {short.because}")
@@ -83,10 +80,6 @@ def _cut_told(owed: OwedCut | None, doomed: Sequence[Doomed]) -> str:
     if doomed:
         return f"{cut} Records that do not come back are held elsewhere, or were never acknowledged."
     return f"{cut} It fetches the same records again."
-
-
-def _fades(survivor: Survivor, broker: int) -> bool:
-    return survivor.broker == broker and survivor.kind in FADING
 
 
 def leads_by_its_start(candidate: Candidate, first: str) -> Gate:

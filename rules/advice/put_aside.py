@@ -1,0 +1,61 @@
+"""What a broker's start removes: copies that wait for their deletion, with records that no log has any more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec.structs import replace
+
+from rules.advice.cuts import stretch_of
+from rules.advice.lacking import named, perhaps_words
+from rules.advice.weighed import Gate, Stretch
+from rules.evidence import PartitionEvidence, Replica
+from rules.loss.incurred import Loss
+from rules.loss.survivors import FADING
+from rules.protocol.offsets import without
+from rules.replicas.inferred import may_be_cut
+from rules.replicas.replica import Leftover
+
+Found = tuple[Leftover, Stretch]
+"""A file that was put aside, and records of it."""
+
+
+def removes_lost(replica: Replica, losses: Sequence[Loss]) -> Gate | None:
+    """A start that removes copies of records that a bill names."""
+    billed = (copy for loss in losses if loss.matters for copy in loss.survivors)
+    copies = [copy for copy in billed if copy.broker == replica.broker and copy.kind in FADING]
+    if not copies:
+        return None
+    paths = dict.fromkeys(copy.path for copy in copies)
+    what = f"removes {_counted(copies[0].kind, len(paths))} with lost records: {named(copies)}."
+    return Gate(action=f"restart broker {replica.broker}", going="no-go", because=what, first=_copy(paths))
+
+
+def removes_unbilled(replica: Replica, evidence: PartitionEvidence) -> Gate | None:
+    """A start that removes the last copy of records of which it is not known whether anybody was told."""
+    found = [each for each in _last_copies(replica, evidence) if each[1].told_of or each[1].perhaps_told_of]
+    if not found:
+        return None
+    paths, what = dict.fromkeys(left.source for left, _ in found), perhaps_words([part for _, part in found])
+    files = _counted("deleted file", len(paths))
+    because = f"cannot be judged. It removes {files} with {what}. No log here has them."
+    return Gate(action=f"restart broker {replica.broker}", going="unknown", because=because, first=_copy(paths))
+
+
+def _last_copies(replica: Replica, evidence: PartitionEvidence) -> Iterator[Found]:
+    # Its high watermark is of the log that it has now.
+    aside = replace(replica, high_watermark=None)
+    for left in (left for left in replica.leftovers if may_be_cut(replica, left)):
+        for run in left.epochs:
+            others = (other for log in evidence.own_logs for other in log.runs_by_epoch.get(run.epoch, ()))
+            held = sorted((other.start_offset, other.end_offset) for other in others)
+            for low, high in without(run.start_offset, run.end_offset, held):
+                yield left, stretch_of(aside, run.epoch, low, high, evidence)
+
+
+def _counted(kind: str, count: int) -> str:
+    return f"a {kind}" if count == 1 else f"{count} {kind}s"
+
+
+def _copy(paths: Iterable[str]) -> str:
+    return f"copy {', '.join(paths)}"
