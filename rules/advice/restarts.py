@@ -94,12 +94,14 @@ def another_leads(sound: Sequence[int], electable: Collection[int]) -> str:
     own = [broker for broker in sound if broker in electable]
     if own:
         return f"start {any_of('broker', own)}, which then leads"
-    return f"start {any_of('broker', sound)} and elect it, which needs an unclean election"
+    return f"start {any_of('broker', sound)} and elect it by an unclean election, which loses nothing known here"
 
 
 def starts_wrong(gate: Gate, wrong: str, first: str, sound: Sequence[int]) -> Gate:
     """The start of a broker that leads by it with a wrong log, where another one could lead, costs as an election."""
-    because = f"makes it leader at once, although {wrong}. It is in the last ISR, and the partition has no leader."
+    leads = "It is in the last ISR, and the partition has no leader."
+    sound_ones = f"No such fault is known of {numbered('broker', sound)}."
+    because = f"makes it leader at once, although {wrong}. {leads} {sound_ones}"
     return replace(gate, going="no-go", because=because, first=first, after_lead_of=tuple(sound))
 
 

@@ -54,7 +54,7 @@ def test_no_step_needs_what_an_earlier_one_destroyed(case: Path) -> None:
     """Copies come before the first start, stop, move or election, and a folder is moved of a stopped broker."""
     for placed in report_on(case).advice:
         told = steps(placed)
-        copies = [place for place, step in enumerate(told) if step.startswith("Copy ")]
+        copies = [place for place, step in enumerate(told) if step.startswith(("Copy ", "Save "))]
         others = [place for place, step in enumerate(told) if re.search(r"(?i)\b(start|stop|move|elect|put)\b", step)]
         assert max(copies, default=-1) < min(others, default=len(told)), told
         for place, step in enumerate(told):
@@ -73,8 +73,9 @@ def test_no_step_does_what_is_a_no_go_without_what_comes_first(case: Path) -> No
         if elected:
             gate = next(g for g in placed.advice.gates if g.action == f"elect broker {elected[1]}")
             above = told[: next(n for n, each in enumerate(told) if "lect broker" in each)]
-            first = f"{gate.first[:1].upper()}{gate.first[1:]}."
-            assert gate.going != "no-go" or first in above or folders_copied(gate.first, placed, above), told
+            first = re.sub("^copy offset", "Save offset", gate.first).casefold()
+            saved = any(step.casefold().startswith((f"{first}.", f"{first}: copy ")) for step in above)
+            assert gate.going != "no-go" or saved or folders_copied(gate.first, placed, above), told
 
 
 def folders_copied(first: str, placed: PlacedAdvice, above: list[str]) -> bool:

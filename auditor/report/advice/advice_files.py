@@ -9,15 +9,17 @@ from typing import Final
 
 from auditor.report.model import Advice, Candidate, Gate, Going, PlacedAdvice, Survivor
 from rules.finding import capital, offsets_told
-from rules.words import numbered
+from rules.words import listed, numbered
 
 Json = dict[str, object]
-FOLDER_WILL_DO: Final = "A copy of that broker's folder will do."
+_BROKERS: Final = re.compile(r"\bbrokers? ((?:\d+(?:, | or | and ))*\d+)")
 LEADER_ELECTION_SINCE: Final = (2, 4)
 """kafka-leader-election took the place of kafka-preferred-replica-election, and can elect uncleanly."""
 REASSIGNS_BY_BROKERS_SINCE: Final = (2, 6)
 """kafka-reassign-partitions asked ZooKeeper before."""
 _RESTART: Final = "restart broker "
+UNCLEAN: Final = "an unclean election"
+LATER_STEPS: Final = "Later steps may remove them from its log."
 
 
 def going(advice: Advice, broker: int) -> Going | None:
@@ -53,24 +55,34 @@ def commands(placed: PlacedAdvice) -> Iterator[str]:
         return
     yield f"Step by step, for your review; nothing was run. {_for(placed.advice.release)}"
     steps = before_election(placed.advice, best)
-    before = ((step, *_how_to_copy(step, placed)) if step.startswith("Copy ") else (step,) for step in steps)
+    before = (tuple(_saving(step, placed)) if step.startswith("Copy ") else (step,) for step in steps)
     after = ((step,) for step in after_election(placed.advice, best))
     for number, (first, *others) in enumerate((*before, *_elected(placed, best), *after), start=1):
         yield f"  {number}. {first}"
         yield from (f"     {line}" for line in others)
 
 
-def _how_to_copy(step: str, placed: PlacedAdvice) -> Iterator[str]:
-    """What does for a copy: the folder, or what salvage writes of lost records."""
-    if step.startswith("Copy offsets "):
-        yield FOLDER_WILL_DO
+def _saving(step: str, placed: PlacedAdvice) -> Iterator[str]:
+    """How copies are made before a later step cuts what they hold: of folders, or by salvage of lost records."""
+    asked = step.removeprefix("Copy offset")
+    yield step if asked == step else f"Save offset{asked[:-1]}: copy {_folders(asked, placed.advice)}. {LATER_STEPS}"
     written = [
         f"tidemark salvage {finding} --broker {copy.broker} --to FILE"
         for loss, finding in zip(placed.losses, placed.salvaged_by, strict=False)
         for copy in [copy for copy in loss.survivors if _names(step, copy)][:1]
         if finding and not loss.restored
     ]
-    yield from ("Or, after an audit of this dump, which gives findings their ids:", *written) if written else ()
+    yield from ("Or run this, after `tidemark audit` of this dump:", *written) if written else ()
+
+
+def _folders(asked: str, advice: Advice) -> str:
+    """The folders of the brokers that are named."""
+    brokers = {int(n) for named in _BROKERS.findall(asked) for n in re.findall(r"\d+", named)}
+    paths = [candidate.path for candidate in advice.candidates if candidate.broker in brokers]
+    if len(paths) != len(brokers) or len(paths) < 2:  # noqa: PLR2004 - its one folder
+        return f"its folder {paths[0]}" if len(paths) == len(brokers) == 1 else "the folders there"
+    either = " or " in asked and asked.count(" from ") == 1
+    return f"the folder {' or '.join(paths)}" if either else f"the folders {listed(paths)}"
 
 
 def _names(step: str, copy: Survivor) -> bool:
@@ -81,15 +93,16 @@ def _names(step: str, copy: Survivor) -> bool:
 def _elected(placed: PlacedAdvice, best: Candidate) -> Iterator[tuple[str, ...]]:
     """The new order of the assignment, and the election itself, each with the lines that are to be typed for it."""
     broker, release = best.broker, placed.advice.release
-    unless = f"If broker {broker} does not lead by itself: " if broker == placed.advice.leading else ""
+    unless = ", if it has not become leader on its own" if broker == placed.advice.leading else ""
+    uncleanly = " by an unclean election" if _outside(placed.advice, best) else ""
     where = "--bootstrap-server HOST:PORT" if _since(release, REASSIGNS_BY_BROKERS_SINCE) else "--zookeeper HOST:PORT"
     yield (
-        capital(f"{unless}put broker {broker} first in the assignment."),
+        f"Put broker {broker} first in the assignment{unless}.",
         f"kafka-reassign-partitions {where} --execute --reassignment-json-file reassignment.json",
         f"  reassignment.json  {json.dumps(reassignment(placed, broker))}",
     )
     file = f"  election.json  {json.dumps(election(placed))}"
-    yield capital(f"{unless}elect broker {broker}."), *_election(placed, best), file
+    yield f"Elect broker {broker}{uncleanly}{unless}.", *_election(placed, best), file
 
 
 _TOOL: Final = "kafka-leader-election --bootstrap-server HOST:PORT"
@@ -97,7 +110,7 @@ _TOOL: Final = "kafka-leader-election --bootstrap-server HOST:PORT"
 
 def _election(placed: PlacedAdvice, best: Candidate) -> Iterator[str]:
     since = _since(placed.advice.release, LEADER_ELECTION_SINCE)
-    outside = any(best.broker in gate.after_lead_of for gate in placed.advice.gates)
+    outside = _outside(placed.advice, best)
     if not outside:
         yield f"If broker {best.broker} is in sync{_at_no_cost(placed)}:"
         if since:
@@ -107,6 +120,11 @@ def _election(placed: PlacedAdvice, best: Candidate) -> Iterator[str]:
     if not placed.advice.sound:
         when = f"Broker {best.broker} is outside the ISR. This" if outside else "If no in-sync replica runs, this"
         yield from _unclean(when, since=since)
+
+
+def _outside(advice: Advice, best: Candidate) -> bool:
+    """Whether only an unclean election makes it lead: a gate that waits for its lead says so."""
+    return any(best.broker in gate.after_lead_of and UNCLEAN in gate.first for gate in advice.gates)
 
 
 def _at_no_cost(placed: PlacedAdvice) -> str:

@@ -42,6 +42,7 @@ _THEN: Final = {
     "hole": "its log gets a hole",
     "stuck": "it cannot append",
 }
+_RANKS: Final = ("First", "Second", "Third", "Fourth", "Fifth")
 NOT_IN_ORDER: Final = "It did not shut down cleanly, so its next start may cut the end of its log."
 _FADING: Final = ("deleted file", "deleted dir")
 
@@ -168,7 +169,7 @@ def _candidates(advice: Advice, *, more: bool) -> Iterator[str]:
         yield "  Its voters elect their leader among themselves. Nobody is to be elected by hand."
         return
     if advice.candidates:
-        yield "  Candidates for leader, best first"
+        yield "  Candidates for leader"
     for number, candidate in enumerate(advice.candidates, start=1):
         yield from _candidate(number, candidate, _free(candidate, advice, more=more))
 
@@ -186,11 +187,8 @@ def _candidate(number: int, candidate: Candidate, free: str) -> Iterator[str]:
     reached = [] if candidate.had_reached is None else [f"its log had reached {candidate.had_reached}"]
     health = "; ".join((*reached, *candidate.damage, *candidate.doubts)) or "no damage of its files is known"
     stop = "It shut down cleanly." if candidate.stopped_in_order else NOT_IN_ORDER
-    epoch = "records without epochs" if candidate.last_epoch < 0 else f"newest records of epoch {candidate.last_epoch}"
-    ends = f"{epoch}, log end {candidate.log_end_offset}{'' if candidate.end_known else ' or more'}"
-    if not candidate.end_known and candidate.last_epoch < 0:
-        ends = "its epochs and log end are unknown"
-    yield from _said(f"{number}. broker {candidate.broker}: {ends}. {capital(health)}. {stop}", 4, 3)
+    rank = _RANKS[number - 1] if number <= len(_RANKS) else "Next"
+    yield from _said(f"{rank} choice: broker {candidate.broker}. {_ends(candidate)} {capital(health)}. {stop}", 4, 3)
     for stretch, who in zip(candidate.lacks, candidate.lacked_from, strict=True):
         them = it_or_them(stretch.end_offset - stretch.start_offset)
         yield from _said(f"Electing it now loses {_stretch(stretch)}. First copy {them} from {who}.", 7)
@@ -198,6 +196,15 @@ def _candidate(number: int, candidate: Candidate, free: str) -> Iterator[str]:
         yield from _said(free, 7, 0)
     for cut in candidate.cuts:
         yield from _cut(cut)
+
+
+def _ends(candidate: Candidate) -> str:
+    """Of which epoch its last records are, and how far its log goes."""
+    if not candidate.end_known and candidate.last_epoch < 0:
+        return "Its epochs and its log end offset are not known."
+    without = candidate.last_epoch < 0
+    last = "Its records carry no epochs" if without else f"Its last records are of epoch {candidate.last_epoch}"
+    return f"{last}, and its log end offset is {candidate.log_end_offset}{'' if candidate.end_known else ' or more'}."
 
 
 def _cut(cut: OwedCut) -> Iterator[str]:
