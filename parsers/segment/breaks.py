@@ -76,7 +76,7 @@ def refusal_of(segment: HeldSegment, origin: Origin, hole: UnreadableBytes) -> R
     due = "a record batch" if hole.due is None else f"a record batch at offset {hole.due}"
     expected = due if hole.kind == "damage" else f"{due} or the end of the file"
     if hole.kind == "torn_tail" and (length := _declared_length(segment, hole.start)) is not None:
-        expected = f"{due} of {LENGTH_END + length} bytes"
+        expected = due.replace("a record batch", f"a record batch of {LENGTH_END + length} bytes")
     return refuse(origin, hole.kind, hole.start, hole.end, expected=expected, found=_found(segment, hole))
 
 
@@ -92,7 +92,7 @@ def _found(segment: HeldSegment, hole: UnreadableBytes) -> str:
     if hole.kind == "zero_tail":
         return f"{size} zero bytes"
     if hole.kind == "torn_tail":
-        return f"{size} bytes"
+        return f"only {size} bytes"
     return f"{_header_words(segment, hole.start)}{_offsets_swallowed(segment, hole)}"
 
 

@@ -22,9 +22,10 @@ SHOWN: Final = 8
     needs=(BatchHeader, GroupOffset, MetadataChange),
     law="GroupCoordination",
     scope="group",
-    message="Partition {partition} of __consumer_offsets holds records of {groups:+group}. With {count} partitions,"
-    " {where}. The coordinator of a group is the leader of the partition where it belongs. That broker knows these records only"
-    " while it also leads partition {partition}. So a group may seem to have older committed offsets, or none. Check the committed offsets of these groups before their consumers start.",
+    message="Records of {groups:+group} are in partition {partition} of __consumer_offsets. With {count} partitions,"
+    " {where}. Their coordinators lead those partitions, and do not see these records unless they also lead partition"
+    " {partition}. So a group may seem to have older committed offsets, or none. Perhaps partitions were added to the"
+    " topic, or a folder was copied under another number. Check the committed offsets of these groups before their consumers start.",
 )
 def group_in_foreign_offsets_partition(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A group has records in a partition of the offsets topic not its own.

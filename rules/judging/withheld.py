@@ -32,8 +32,8 @@ _PERHAPS: Final = (
     " tells that"
 )
 _REFUTED: Final = (
-    ". {cause} caused something at {first} or later, by its own clock. {effect} logged that at {then} or earlier, by"
-    " its own clock. Other lines show that the two clocks do not differ so much"
+    ". What {cause} did at {first} or later led to what {effect} logged at {then} or earlier, each by its own clock."
+    " Other lines show that the two clocks do not differ so much"
 )
 DISAGREE: Final = (
     "lines of {clock}'s logs contradict each other by their times{shown}. So the order of {clock}'s events is not"
@@ -42,9 +42,7 @@ DISAGREE: Final = (
 """A role that is not told looks like one that was never taken."""
 _SHOWN: Final = ". {who} says that it {did} at {first}. It says that it {also} at {then}. {law}"
 _ELSEWHERE: Final = ", those of this partition or of others"
-_NO_MORE: Final = (
-    "no list of losses, no advice and no table of what other Kafka releases would have truncated can be made"
-)
+_NO_MORE: Final = "losses cannot be listed, and no advice can be given"
 _OPERATORS: Final = "ask the operators what was restored or set back, and when"
 _CLOCK_OF: Final = "ask the operators when {clock}'s clock was set back, and how far"
 _LINES_OF: Final = (
@@ -118,7 +116,7 @@ def _cause_and_effect(refuted: Precedence | None) -> str:
     if refuted is None:
         return ""
     first, then = _times(refuted.earlier, refuted.later)
-    cause, effect = (capital(_clock(name)) for name in (refuted.cause, refuted.effect))
+    cause, effect = (_clock(name) for name in (refuted.cause, refuted.effect))
     return _REFUTED.format(cause=cause, effect=effect, first=first, then=then)
 
 

@@ -206,7 +206,7 @@ def test_nobody_is_told_for_certain_what_was_only_possibly_acknowledged() -> Non
 def test_an_unclean_election_of_which_nothing_tells_the_cost_may_have_lost_records(tmp_path: Path) -> None:
     report = without_logs("unclean_4x", tmp_path)
     (asked,) = lost_words(summary(report))
-    assert asked.startswith("Perhaps in pay-0. Broker 2 was elected leader for epoch 1 from outside the ISR")
+    assert asked.startswith("Perhaps lost in pay-0. Broker 2 was elected leader for epoch 1 from outside the ISR")
     assert "Perhaps lost in pay-0. Broker 2 was elected" in postmortem(report)
     assert not any(words.startswith("Perhaps") for words in lost_words(told("unclean_4x")))
 
@@ -216,7 +216,7 @@ def test_what_the_first_screen_asks_of_losses_the_incident_report_asks_under_its
     report = audit(tmp_path, AuditConfig(engine="local"))
     (asked,) = lost_words(summary(report))
     alone = "it is not known whether replicas differ: only one is in this dump"
-    assert asked == f"Perhaps in pay-0: {alone}. To decide it, add the log of another replica."
+    assert asked == f"Perhaps lost in pay-0: {alone}. To decide it, add the log of another replica."
     impact = postmortem(report).partition("## Impact\n")[2].partition("\n## ")[0]
     assert f"- Perhaps lost{escaped(asked.removeprefix('Perhaps'))}" in impact
 

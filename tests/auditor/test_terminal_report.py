@@ -213,7 +213,7 @@ def test_a_question_that_two_pairs_of_brokers_leave_open_is_asked_once() -> None
     report = audit(SAMPLES / "compaction_race" / "dump", AuditConfig(engine="local", level="quick"))
     assert len(summary(report).perhaps) > 1
     (asked,) = lost_words(summary(report))
-    assert asked.startswith("Perhaps in kv-0: their batches differ as cleaning or conversion lets them")
+    assert asked.startswith("Perhaps lost in kv-0: their batches differ as cleaning or conversion lets them")
 
 
 EVERY = [*CASES, SAMPLES / "dump_log_text", SAMPLES / "metadata_snapshots"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from msgspec import Struct
 
@@ -20,6 +21,7 @@ from auditor.report.unbilled import unbilled
 from rules.finding import NO_BEARING, Finding, Place, Severity, place_of
 from rules.words import counted, listed
 
+WAY_OUT: Final = "(add what is missing, or accept that with --partial)"
 SEVERITIES = ("critical", "high", "medium", "low")
 
 
@@ -130,10 +132,11 @@ def doubts(report: AuditReport) -> Iterator[str]:
         yield f"{counted(unread, 'part')} of the dump could not be read"
     lacking = report.coverage.replicas_lacking
     if lacking:
-        yield f"{counted(lacking, 'replica')} named by checkpoints, logs or metadata cannot be seen here (--partial)"
-    yield from (f"{words} (--partial)" for words in not_whole(report.coverage))
+        named = f"{counted(lacking, 'replica')} named by checkpoints, logs or metadata"
+        yield f"{named} {'is' if lacking == 1 else 'are'} not in this dump {WAY_OUT}"
+    yield from (f"{words} {WAY_OUT}" for words in not_whole(report.coverage))
     if files := [each.words for each in report.coverage.scope.files if each.opens]:
-        yield f"the dump lacks {listed(files)} (--partial)"
+        yield f"the dump lacks {listed(files)} {WAY_OUT}"
     known = undecided or unread or lacking or report.coverage.scope.opens or report.coverage.replicas_seen == 0
     if not (report.interrupted or known):
         yield "less was read than --min-coverage asks for"

@@ -71,7 +71,7 @@ def _refusals(report: AuditReport, page: Sheet) -> Iterator[str]:
     yield ""
     yield page.paint(f"Could not be read ({len(report.refusals)}):", "strong")
     for line in sorted(report.refusals, key=lambda line: not line.blocking):
-        place = f"{line.path} [{line.start}, {line.end})" if line.end else line.path
+        place = f"{line.path} bytes [{line.start}, {line.end})" if line.end else line.path
         lawful = "it lies beside the log dirs" if line.kind == "unreadable" else "lawful where it stands"
         aside = "" if line.blocking else f"; {lawful}"
         kind = line.kind.replace("_", " ")

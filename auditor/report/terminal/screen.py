@@ -92,7 +92,7 @@ def _lost_words(conclusion: Summary) -> Iterator[str]:
     perhaps = f"{PERHAPS} more" if known else PERHAPS
     if conclusion.at_stake is not None:
         yield f"{perhaps}: {conclusion.at_stake.words}"
-    yield from (f"{perhaps} in {words}" for words in perhaps_words(conclusion.perhaps))
+    yield from (f"{perhaps} lost in {words}" for words in perhaps_words(conclusion.perhaps))
 
 
 def _lost(lost: LossTotals) -> Iterator[str]:
