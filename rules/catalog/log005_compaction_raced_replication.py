@@ -81,13 +81,13 @@ def _violation(evidence: PartitionEvidence, gap: KeysApart) -> Violation:
         confidence=gap.confidence,
         facts={
             "says": f"{numbered('broker', gap.holders, 'has')} values of {gap.words} at {where};"
-            f" {numbered('broker', gap.lacking)} no longer {'has' if len(gap.lacking) == 1 else 'have'} them",
+            f" {numbered('broker', gap.lacking, 'has')} none for {gap.those}",
             "what": gap.words,
             "keys": gap.keys,
             "without": gap.lacking,
             "leads": any_of("broker", gap.holders),
-            "judgement": _judgement(gap) + f"; {numbered('broker', led, 'has')} led, so consumers may have read these values" * bool(led),
-            "then": "consumers read these values",
+            "judgement": _judgement(gap),
+            "then": "consumers read these values" + f", and {numbered('broker', led, 'has')} led" * bool(led),
         },
         exhibits=tuple(Exhibit(span=span, role=f"broker {broker}'s first such record") for broker, span in gap.spans),
     )
@@ -95,13 +95,12 @@ def _violation(evidence: PartitionEvidence, gap: KeysApart) -> Violation:
 
 def _judgement(gap: KeysApart) -> str:
     if gap.remains == "dead":
-        return "these keys were deleted, so the values are outdated"
+        return f"tombstones deleted {gap.those}, so the values are outdated"
     raced = "the records that delete them were compacted away before they were copied"
     if gap.cut_off is None and gap.confidence == "possible":
         return f"either {raced}, or {numbered('broker', gap.lacking)} lost the last record of {it_or_them(gap.keys)}"
-    if gap.cut_off is None:
-        return raced
-    return f"either {raced}, or a later record of each key was cut off at {offsets_told(*gap.cut_off)}"
+    cut_off = gap.cut_off and f"a later record of each key was cut off at {offsets_told(*gap.cut_off)}"
+    return f"either {raced}, or {cut_off}" if cut_off else raced
 
 
 def _never_ends(end: LostEnd, *, live: bool) -> Violation:

@@ -73,22 +73,22 @@ def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
 
 def _by_watermark(ignorant: Replica, follower: Replica, leader: Replica) -> Undecided:
     """No epoch decides where one of the two knows none: what does instead, and what would tell whether it is right."""
-    whose, then, some = f"broker {ignorant.broker}", "so", ""
+    whose, then, some = f"broker {ignorant.broker}", "", ""
     if ignorant.log_end_offset <= ignorant.log_start_offset:
         cause, missing = f"{whose}'s log, which would lead, is empty", f"{whose}'s disk as it was"
     elif ignorant.last_epoch < 0:
         cause = f"{whose}'s records carry no leader epochs (message format 0 or 1)"
-        missing = "request logs (level DEBUG) of all brokers that led, with answers to producers or consumers. They tell what was committed"
+        missing = "request logs (level DEBUG) of all brokers that led, with answers to producers or consumers. They tell what was committed and must stay"
     else:
-        file, then = f"{whose}'s leader-epoch-checkpoint", f"if the file on {whose} has no entry for its records,"
-        some = ". If the file has such entries, leader epochs may decide instead"
+        file, then = f"{whose}'s leader-epoch-checkpoint", f", if the leader-epoch-checkpoint on {whose} has no entry for its records"
+        some = " If the file has such entries, leader epochs may decide instead."
         lacks = f"no copy of {file} is in this dump" if ignorant.epoch_file.state == "missing" else f"in this dump, {file} has no entry for any record in its log"
         cause, missing = lacks, f"{file}, copied again together with its log"
-    mark, who, end = follower.high_watermark, f"broker {follower.broker}", follower.log_end_offset
-    kept = f". Its log end offset is {end}, so {who} then removes nothing, not even records that broker {leader.broker} lacks" * (mark is not None and mark.offset >= end)
-    where = "" if mark is None else f" {mark.offset}{kept}"
-    asked = f"whether {who} will truncate its log at the right offset when it follows broker {leader.broker}"
-    reason = f"it is not known {asked}. {capital(cause)}. {capital(then)} {who} will truncate to its high watermark{where}{some}"
+    mark, who, end, kept = follower.high_watermark, f"broker {follower.broker}", follower.log_end_offset, ""
+    where, other, wrong = "" if mark is None else f" {mark.offset}", f"broker {leader.broker}", "removes too much or too little"
+    if mark is not None and mark.offset >= end:
+        kept, wrong = f" Its log end offset is {end}, so it then removes nothing.", f"keeps records that {other} lacks and that should go"
+    reason = f"following {other}, {who} will truncate to its high watermark{where}{then}. {capital(cause)}.{kept}{some} Whether it then {wrong} is not known"
     return Undecided(reason=reason, missing=missing, brokers=(follower.broker,), blocking=False)
 
 

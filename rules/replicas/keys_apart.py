@@ -55,6 +55,11 @@ class KeysApart(Struct, frozen=True, kw_only=True):
         """How many keys it is, as people say it."""
         return "1 key" if self.keys == 1 else f"{self.keys} keys"
 
+    @property
+    def those(self) -> str:
+        """The same where they were named before."""
+        return "this key" if self.keys == 1 else "these keys"
+
 
 class KeysUncompared(Struct, frozen=True, kw_only=True):
     """Replicas whose keys could not be compared."""
