@@ -46,7 +46,7 @@ def test_a_torn_last_batch(tmp_path: Path, left: int) -> None:
     assert rows == [(0, True), (3, True)]
     assert _only(refusals) == ("torn_tail", len(whole), len(whole) + left)
     assert "offset 6" in refusals[0].expected
-    assert refusals[0].found == f"{left} bytes"
+    assert refusals[0].found == f"only {left} bytes"
 
 
 @pytest.mark.parametrize("zeros", [18, 26, 4096, 3_000_000])
