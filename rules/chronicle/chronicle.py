@@ -20,6 +20,7 @@ from rules.chronicle.leaders import (
     led_by_nobody,
     once_unassigned,
 )
+from rules.chronicle.made_anew import MadeAnew, made_anew
 from rules.chronicle.reigns import Reign, reigns
 from rules.chronicle.stories import NO_STORY, Story, stories
 from rules.history.log_cuts import Cut, cuts
@@ -91,6 +92,11 @@ class Chronicle(Struct, frozen=True, dict=True):
     def reigns(self) -> tuple[Reign, ...]:
         """Every reign that its own leader tells of, whatever order epochs have."""
         return tuple(reigns(self.moments))
+
+    @cached_property
+    def made_anew(self) -> tuple[MadeAnew, ...]:
+        """Every leader's log that its broker made anew before it led again: what it had held is no more."""
+        return tuple(made_anew(self.reigns, self._by_clock, self.leaders))
 
     @cached_property
     def deposed(self) -> tuple[Deposed, ...]:

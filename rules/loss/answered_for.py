@@ -1,7 +1,7 @@
 """What became of records that producers were told are written: which are gone, and of which that is not known.
 
 It is open where logs are silent. Nothing may tell where a later epoch opened. Of records that no later leader had, no
-answer may be told. And a leader may tell nothing of its reign.
+answer may be told. A leader may tell nothing of its reign. And its log may be made anew: then no log tells what it had.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from rules.evidence import COMPACTED_TOPICS, PartitionEvidence, gives_role
 from rules.history.moments import succeeded
 from rules.history.statements import Answered, Produced
 from rules.loss.gone import Gone, fates
+from rules.loss.held_before import of_logs_made_anew
 from rules.loss.later import stands_no_more
 from rules.loss.left_out import LeftOut, left_out
 from rules.loss.perhaps_answered import UntoldAnswers, answered_by_one, untold_answers
@@ -30,6 +31,7 @@ def answered_for(evidence: PartitionEvidence) -> Iterator[Gone | Unsettled]:
         return
     yield from fates(evidence)
     yield from _of_no_known_place(evidence)
+    yield from of_logs_made_anew(evidence)
     if evidence.topic not in COMPACTED_TOPICS:  # brokers themselves write those
         yield from _perhaps_answered(evidence)
         yield from _of_silent_leaders(evidence)
