@@ -195,7 +195,7 @@ class LogEvent(Witnessed, frozen=True, kw_only=True):
         "producer-state-saved",  # offset where a batch ended: the log end at a roll or an orderly stop
         "log-deleted",  # its directory was renamed, to be deleted: the topic is, or the replica was moved away
         "taken-up",  # a broker knows the replica from now on: it is new, or the broker has started; see `terms`
-        "log-created",  # a new, empty log: of a new replica, on a disk that was replaced, for a move between log dirs
+        "log-created",  # a new, empty log: of a new replica, on a disk that was replaced, by old releases for a move
         "high-watermark-loaded",  # the checkpointed high watermark after clamping
         "log-start-moved",  # by retention or because a client deleted records: log start
     ]

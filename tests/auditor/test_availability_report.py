@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any
-
 from html import escape
+from typing import Any
 
 import pytest
 from dumps_at_hand import SAMPLES

@@ -84,7 +84,7 @@ def of_events(events: Iterable[BrokerEvent]) -> Iterator[Named]:
     for event in events:
         kind, topic_id = "leadership" if _eligible(event) else _EVENTS.get(event.kind), known_id(event.topic_id)
         place = place_of(event.topic, topic_id, event.partition, _NO_NAMES)
-        if kind is not None and place is not None and not _says_no_more(event) and not _kept(event):
+        if kind is not None and place is not None and not (_says_no_more(event) or _kept(event) or _to_move(event)):
             yield place, topic_id, _event(event, kind)
 
 
@@ -103,6 +103,11 @@ def _kept(event: BrokerEvent) -> bool:
     """Whether a follower before 3.6 goes on from its log end: only for a start beyond that it drops its log."""
     to_start = event.kind == "reset-fetch-offset-to-start"
     return to_start and (event.offset or 0) <= (event.previous_offset or 0)
+
+
+def _to_move(event: BrokerEvent) -> bool:
+    """Whether a log was made for a move between log dirs: the one in use goes on meanwhile."""
+    return event.kind == "replica-created" and (event.directory or "").endswith("-future")
 
 
 def _event(event: BrokerEvent, kind: str) -> Moment:
