@@ -82,23 +82,27 @@ def begun_again(replicas: Sequence[Replica], moments: Sequence[Moment]) -> tuple
     """Folders that wait for their deletion where a log in use begins at their first offset with newer records.
 
     That is an earlier life of the topic, of which no log tells that it ended: these brokers tell of no deletion. A
-    broker that was away then may have its old log in use again.
+    broker that was away then may have its old log in use again. But in an epoch above all of the folder's it may be
+    the same life, unless all logs begin so: whoever lost its disk was elected, and wrote from there on.
     """
     brokers = gave_up(moments)
     current = [replica for replica in replicas if replica.state == "current" and replica.log.batches]
     deleted = (r for r in replicas if r.state == "deleted" and r.topic_id is None and r.broker not in brokers)
-    return tuple(r for r in deleted if any(_begins_again(r, other) for other in current))
+    return tuple(r for r in deleted if _shows_a_life(r, current))
+
+
+def _shows_a_life(before: Replica, current: Sequence[Replica]) -> bool:
+    again = [other for other in current if _begins_again(before, other)]
+    falls = any(other.log.epochs[0].epoch <= before.log.epochs[-1].epoch for other in again)
+    return bool(again) and (falls or len(again) == len(current))
 
 
 def _begins_again(before: Replica, since: Replica) -> bool:
-    """Whether a log begins at the same offset with newer records, in an epoch of a new life.
-
-    Above all epochs of the folder it may be the same life: whoever lost its disk was elected and wrote from there on.
-    """
+    """Whether a log begins at the same offset with newer records."""
     first, second = before.log.epochs, since.log.epochs
     if not first or not second or first[0].start_offset != second[0].start_offset:
         return False
-    return second[0].epoch <= first[-1].epoch and older(before, [since])
+    return older(before, [since])
 
 
 def with_lives(replicas: Sequence[Replica], earlier: EarlierLife) -> tuple[Replica, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from html import escape
+from html import unescape
 from typing import Any
 
 import pytest
@@ -89,10 +89,10 @@ def test_partitions_that_were_exposed_alike_are_told_once() -> None:
 
 
 def test_the_page_tells_the_same() -> None:
-    told, known = page(report("unclean_4x")), account("unclean_4x")
+    told, known = unescape(page(report("unclean_4x"))), account("unclean_4x")
     cells = [cell for row in known.rows for cell in state_cells(row)]
     cells += [cell for each in known.safeguards for cell in setting_cells(each)]
-    assert [cell for cell in cells if f"<td>{escape(cell)}</td>" not in told] == []
+    assert [cell for cell in cells if f"<td>{cell}</td>" not in told] == []
     assert "What would have prevented this" in told
 
 

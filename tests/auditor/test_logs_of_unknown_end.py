@@ -48,7 +48,7 @@ def test_a_barred_replica_stands_last_and_costs_what_is_said_of_it(one_missing: 
     words = " ".join(text(one_missing.advice, verdict=one_missing.verdict).split())
     (placed,) = one_missing.advice
     assert [candidate.broker for candidate in placed.advice.candidates] == [3, 1, 2]
-    assert "3. broker 2: its epochs and log end are unknown" in words
+    assert "Third choice: broker 2. Its epochs and its log end offset are not known" in words
     assert words.count("loses no committed or acknowledged record that any copy here holds") == 2
     assert words.count("loses no") == 2
     (partition,) = json.loads(advised(one_missing.advice))["partitions"]

@@ -252,6 +252,15 @@ def test_a_log_in_use_that_begins_again_tells_of_an_earlier_life_whose_log_anoth
     assert ("LOG006", (1,)) in yard.undecided()
 
 
+def test_a_log_that_begins_in_an_epoch_above_all_of_a_folder_may_be_of_the_same_life(tmp_path: Path) -> None:
+    """Broker 3 lost its disk, was elected from outside the ISR and wrote from offset 0 on; broker 2 was not started."""
+    yard = Yard(tmp_path)
+    yard.broker(1, records(BEFORE, 8), topic_id=None, suffix=FOLDER, hw=None, recovery=None)
+    yard.broker(2, records(BEFORE, 5), topic_id=None)
+    yard.broker(3, records(SINCE, 4, epoch=4), topic_id=None)
+    assert ("LOG001", (2, 3)) in {*yard.undecided(), *((rule, brokers) for rule, _, brokers, *_ in yard.told())}
+
+
 def test_ids_in_logs_tell_lives_apart() -> None:
     begun = "t1 leader 1 epoch 0 isr 1,2,3\nt2 fetch 3@0 from 1 hw=0\nt5 leader 1 epoch 0 isr 1,2"
     first, fetch, last = (read_event(line) for line in begun.splitlines())
