@@ -15,6 +15,8 @@ from rules.finding import Severity
 from rules.history.last_life import earlier_life, of_the_last_life
 from rules.history.log_cuts import cuts
 from rules.history.terms import in_terms
+from rules.replicas.lives import begun_again
+from rules.sketch.notation import read_sketch
 from rules.sketch.statement_lines import read_event
 from tests.auditor.dumps_at_hand import audited
 from tests.lab.recorded_damage import SAMPLES
@@ -252,13 +254,18 @@ def test_a_log_in_use_that_begins_again_tells_of_an_earlier_life_whose_log_anoth
     assert ("LOG006", (1,)) in yard.undecided()
 
 
-def test_a_log_that_begins_in_an_epoch_above_all_of_a_folder_may_be_of_the_same_life(tmp_path: Path) -> None:
-    """Broker 3 lost its disk, was elected from outside the ISR and wrote from offset 0 on; broker 2 was not started."""
-    yard = Yard(tmp_path)
-    yard.broker(1, records(BEFORE, 8), topic_id=None, suffix=FOLDER, hw=None, recovery=None)
-    yard.broker(2, records(BEFORE, 5), topic_id=None)
-    yard.broker(3, records(SINCE, 4, epoch=4), topic_id=None)
-    assert ("LOG001", (2, 3)) in {*yard.undecided(), *((rule, brokers) for rule, _, brokers, *_ in yard.told())}
+@pytest.mark.parametrize(("others", "shows"), [("0 44", False), ("0 00", True), ("44 44", True)])
+def test_a_log_that_begins_in_an_epoch_above_all_of_a_folder_may_be_of_the_same_life(others: str, shows: bool) -> None:
+    """Who lost its disk and was elected from outside the ISR writes from offset 0 on; in a new life epochs fall."""
+    logs = ["000", *others.split()]
+    replicas = read_sketch("\n".join(f"broker {n} {log}" for n, log in enumerate(logs, 1))).evidence.replicas
+    written = [1, 1 if others[0] == "0" else 5, 5]
+    told = [
+        replace(r, topic_id=None, log=replace(r.log, min_timestamp=at, max_timestamp=at))
+        for r, at in zip(replicas, written, strict=True)
+    ]
+    folder = replace(told[0], state="deleted")
+    assert begun_again([folder, *told[1:]], ()) == ((folder,) if shows else ())
 
 
 def test_ids_in_logs_tell_lives_apart() -> None:

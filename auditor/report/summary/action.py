@@ -18,7 +18,6 @@ Kind = Literal["no-go", "copy", "unknown", "act", "go"]
 NAMED: Final = 8
 LONG: Final = 80
 """Characters of ranges before what is to be done there; beyond so many the partitions are named instead."""
-EVERY_RANGE: Final = " in all; every range: tidemark audit -v"
 PLACE_OF_START: Final = "{start}"
 """Where in words the first of the offsets comes to stand."""
 GOING: Final = {"go": "GO: ", "no-go": "NO-GO: ", "unknown": "UNKNOWN: "}
@@ -136,7 +135,7 @@ class Action(Struct, frozen=True, kw_only=True):
         if len(behind) == 1:
             return f"{places}{behind.pop()} each"
         shown = max((n for n in range(1, len(aims)) if len(", ".join(aims[:n])) <= room), default=1)
-        return f"{', '.join(aims[:shown])}, and {counted(len(aims) - shown, 'more range')} ({in_all}{EVERY_RANGE})"
+        return f"{', '.join(aims[:shown])}, and {counted(len(aims) - shown, 'more range')} ({in_all})"
 
     @property
     def _offsets_in_all(self) -> str:
