@@ -52,6 +52,12 @@ def test_with_a_state_missing_between_nothing_is_told() -> None:
     assert Chronicle(moments(CREATED, ELECTED)).elections == ()
 
 
+@pytest.mark.parametrize(("folder", "kinds"), [("pay-0", ["log-created"]), ("pay-0.f00-future", [])])
+def test_a_log_that_is_made_for_a_move_between_log_dirs_is_no_new_log(folder: str, kinds: list[str]) -> None:
+    made = f"Created log for partition pay-0 in /d2/{folder} with properties {{}}"
+    assert [moment.kind for moment in moments(made, writer="Log partition=pay-0")] == kinds
+
+
 CRIED = (
     "UNCLEAN partition change for pay-0 with topic ID uriBSDhhRyyuFSCIzB207Q: isr: [] -> [3], leader: -1 -> 3, "
     "leaderRecoveryState: RECOVERED -> RECOVERING, leaderEpoch: 2 -> 3, elr: {elr} -> [], partitionEpoch: 3 -> 4"
