@@ -49,13 +49,14 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     there and was sent again. Or no log tells where the next epoch or that of the answers opened, while the log that
     leads holds others' records there, or none. Or the last leader's disk is not here, and a broker that may have had
     the records led since and tells of no cut. Or no controller tells of elections, and who holds the records may have
-    been elected since. Or the next leader had written others at their offsets. Or no later leader
-    had some records, and their leader was killed or its log is not here. Its last answer may be in no log, nor one
-    that its log leaves out before others. The verdict is open then in three cases. Producers of the partition are
-    seen that do not wait for all replicas (acks=1, acks=0). Or others' answers are here, but the leader's own of the
-    epoch are not, or end before those to its followers. Or no request of any partition that it answered later is
-    here: its request log may have been cut at its end. Where that log goes on and all producers that are seen wait
-    for all replicas, such records most likely waited when it was killed.
+    been elected since. Or the next leader had written others at their offsets. Or a leader's log was created anew
+    before its broker led again, and not all its answers are here. Or no later leader had some records, and their leader
+    was killed or its log is not here. Its last answer may be in no log, nor one that its log leaves out before others.
+    The verdict is open then in three cases. Producers of the partition are seen that do not wait for all replicas
+    (acks=1, acks=0). Or others' answers are here, but the leader's own of the epoch are not, or end before those to its
+    followers. Or no request of any partition that it answered later is here: its request log may have been cut at its
+    end. Where that log goes on and all producers that are seen wait for all replicas, such records most likely waited
+    when it was killed.
 
     Upheld
     ------
