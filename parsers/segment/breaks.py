@@ -73,10 +73,11 @@ def _cut_short(segment: HeldSegment, position: int) -> bool:
 
 def refusal_of(segment: HeldSegment, origin: Origin, hole: UnreadableBytes) -> Refusal:
     """The hole as a row: which batch was due, and what stood there instead."""
-    due = "a record batch" if hole.due is None else f"a record batch at offset {hole.due}"
+    where = "" if hole.due is None else f" at offset {hole.due}"
+    due = f"a record batch{where}"
     expected = due if hole.kind == "damage" else f"{due} or the end of the file"
     if hole.kind == "torn_tail" and (length := _declared_length(segment, hole.start)) is not None:
-        expected = due.replace("a record batch", f"a record batch of {LENGTH_END + length} bytes")
+        expected = f"a record batch of {LENGTH_END + length} bytes{where}"
     return refuse(origin, hole.kind, hole.start, hole.end, expected=expected, found=_found(segment, hole))
 
 
