@@ -107,7 +107,7 @@ class _Story:
         for moment in moments:
             if moment.broker in own_words and moment.clock == f"broker {moment.broker}" and moment.kind != "produced":
                 own_words[moment.broker].append(moment)
-        self.own = {b: OwnWords(words, statements.story_of(f"broker {b}")) for b, words in own_words.items()}
+        self.own = {b: OwnWords(words) for b, words in own_words.items()}
         self.uncut = dict(self.held)
         """What each replica held before it cut its log in the lead that is walked."""
         self.places = dict.fromkeys(self.brokers, 0)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
-from math import inf
 from typing import Final
 
-from rules.chronicle.stories import Story
+from rules.history.log_cuts import DECISIONS
 from rules.history.moments import ROLE_KINDS, Moment, first_role, gives_role
 from rules.history.statements import LogEvent, RoleTaken
 from rules.replay.leads.by_clock_and_epoch import OWN_LOG_KINDS
@@ -16,15 +15,16 @@ from rules.replay.leads.by_clock_and_epoch import OWN_LOG_KINDS
 OWN_WORDS: Final = (*ROLE_KINDS, *OWN_LOG_KINDS, "truncated", "truncation-kept", "log-reset")
 """What a broker writes into the logs that would tell of its restarts too."""
 CUTS: Final = ("truncated", "log-reset")
+TAKES_UP: Final = (*ROLE_KINDS, *DECISIONS, *CUTS, "truncation-kept")
+"""What a broker writes when it takes up a role; releases of old tell a follower's by its first decision alone."""
 
 
 class OwnWords:
     """One broker's statements about itself, in the order of its clock; lives only inside `replay`."""
 
-    def __init__(self, moments: Sequence[Moment], story: Story) -> None:
+    def __init__(self, moments: Sequence[Moment]) -> None:
         self.moments = [m for m in moments if m.term is not None]
-        first = next((role.epoch for _, role in story.roles if role.epoch is not None), inf)
-        self.undated = [m for m in moments if m.kind == "log-loaded" and (m.term is None or 0 <= m.term < first)]
+        self.undated = list(_before_any_role(moments))
         """Restarts before any role that it tells: in which epoch up to their term, if they have one, is not known."""
         self.silent = not any(m.kind in OWN_WORDS for m in moments)
         """Whether its own logs are not there: nothing but these would tell of a restart."""
@@ -60,3 +60,12 @@ class OwnWords:
         """What it tells in some terms, from a place on."""
         places = sorted(place for epoch in epochs for place in self.of_term.get(epoch, ()) if place >= since)
         return (self.moments[place] for place in places)
+
+
+def _before_any_role(moments: Iterable[Moment]) -> Iterator[Moment]:
+    """The restarts before a broker tells of any role, and those in no known term at all."""
+    taken = False
+    for moment in moments:
+        taken = taken or (moment.kind in TAKES_UP and moment.term is not None and moment.term >= 0)
+        if moment.kind == "log-loaded" and (moment.term is None or (moment.term >= 0 and not taken)):
+            yield moment
