@@ -53,6 +53,7 @@ FORMAT_BASE: Final = (*TABLES, "parsers.refusal", "parsers.files", "parsers.wire
 FACTS: Final = "rules.facts.**"
 CHRONICLE: Final = "rules.chronicle.**"
 WORDS: Final = "rules.words"
+NAMES: Final = ("rules.finding", WORDS, "rules.protocol.topics")
 PARTS: Final = (
     FACTS, CHRONICLE, "rules.history.**", "rules.replicas.**", "rules.replay.**", "rules.settings", "rules.thresholds",
     "rules.unwritten.**", WORDS,
@@ -285,8 +286,8 @@ LAWS: Final = (
     ),
     Law(
         modules=("auditor.report.**",),
-        says="a renderer sees auditor.report and rules.{finding,sketch}, never engines, parsers or pyspark",
-        ours=("auditor.report.**", "auditor.document_fields", "rules.finding", "rules.words", *SKETCH),
+        says="a renderer sees auditor.report and the names of findings and topics, never engines, parsers or pyspark",
+        ours=("auditor.report.**", "auditor.document_fields", *NAMES, *SKETCH),
         foreign=("rich",),
     ),
     Law(

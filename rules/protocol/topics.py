@@ -9,5 +9,6 @@ GROUPS_TOPIC: Final = "__consumer_offsets"
 TRANSACTIONS_TOPIC: Final = "__transaction_state"
 REMOTE_LOG_TOPIC: Final = "__remote_log_metadata"
 """Where brokers note which segments they copied to remote storage."""
-COMPACTED_TOPICS: Final = frozenset({GROUPS_TOPIC, TRANSACTIONS_TOPIC, "__share_group_state", "_schemas"})
+SHARE_STATE_TOPIC: Final = "__share_group_state"
+COMPACTED_TOPICS: Final = frozenset({GROUPS_TOPIC, TRANSACTIONS_TOPIC, SHARE_STATE_TOPIC, "_schemas"})
 """Topics that are compacted wherever they are, a schema registry's among them."""

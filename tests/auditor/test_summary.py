@@ -19,10 +19,12 @@ from auditor.report.model import AuditReport, Doomed, Incident, Stretch
 from auditor.report.named_places import named_places, told_places
 from auditor.report.postmortem.document import render as postmortem
 from auditor.report.summary import LossTotals, Summary, summary
+from auditor.report.summary.actions import actions
 from auditor.report.summary.folded_findings import folded
 from auditor.report.summary.perhaps import at_stake, perhaps_lost
 from auditor.report.terminal.screen import lost_words
 from rules.finding import Finding, Severity, named_facts, offsets_told, with_last_offsets
+from rules.protocol.topics import TRANSACTIONS_TOPIC
 from tests.lab.sample_reports import report_on
 from tests.replaced import replace
 
@@ -361,3 +363,11 @@ def test_an_election_of_a_log_with_dead_keys_and_a_start_that_elects_a_damaged_o
     assert any(words.startswith("NO-GO: electing broker 3") and "5 keys that were deleted" in words for words in race)
     rot = [action.line(3) for action in told("bit_rot_payload").actions]
     assert any(words.startswith("NO-GO: restarting broker 3 makes it leader at once") for words in rot)
+
+
+def test_nobody_is_asked_to_write_or_read_again_what_brokers_alone_write() -> None:
+    everything = actions(report_on(SAMPLES / "zookeeper_restored"))
+    own = [action for action in everything if action.aims[0].topic == TRANSACTIONS_TOPIC]
+    words = [action.line(3, 8, 80) for action in own if action.kind == "act"]
+    assert any("where transactions stand" in each for each in words)
+    assert not any("producers write" in each or "Consumers that read" in each for each in words)

@@ -20,6 +20,7 @@ from auditor.report.model import (
     where_gravest,
 )
 from auditor.report.summary.action import PLACE_OF_START, Action, Aim, Kind, joined
+from auditor.report.summary.coordinators_topics import OF_BROKERS
 from auditor.report.summary.copies import copies
 from auditor.report.unbilled import to_do
 from auditor.report.worths import acknowledged, surely_acknowledged
@@ -100,7 +101,8 @@ def _after(history: PlacedHistory, report: AuditReport) -> Iterator[Action]:
     """Who acts on losses: nobody where the records stand again in the log that leads."""
     for gone in history.unbilled:
         aim = _aim(history, gone.start_offset, gone.end_offset)
-        yield Action(kind="act", words=to_do(gone), first="", aims=(aim,), findings=(gone.finding,))
+        words = OF_BROKERS.get(history.topic) or to_do(gone)
+        yield Action(kind="act", words=words, first="", aims=(aim,), findings=(gone.finding,))
     for loss in history.losses:
         if loss.matters and not loss.restored:
             yield from _of_loss(history, loss, report)
@@ -112,6 +114,10 @@ def _of_loss(history: PlacedHistory, loss: Loss, report: AuditReport) -> Iterato
         yield Action(kind="copy", words=words, first="", aims=aims, names=(where,))
     mixed = len({portion.surely_told for portion in loss.portions}) > 1
     aim = _aim(history, loss.start_offset, loss.end_offset, epoch=loss.epoch if loss.latest_epoch is None else None)
+    if history.topic in OF_BROKERS:
+        words = OF_BROKERS[history.topic]
+        yield Action(kind="act", words=words, first="", aims=(aim,), unsure=not surely_acknowledged(loss))
+        return
     yield from () if loss.unread else _consumers(history, loss)
     yield Action(
         kind="act",

@@ -62,7 +62,7 @@ class OwnWords:
         return (self.moments[place] for place in places)
 
 
-def _before_any_role(moments: Iterable[Moment]) -> Iterator[Moment]:
+def _before_any_role(moments: Iterable[Moment]) -> Iterator[LogEvent]:
     """The restarts before a broker tells of any role, and those in no known term at all."""
     taken = False
     for moment in moments:
