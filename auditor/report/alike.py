@@ -32,10 +32,13 @@ class AlikePoints(Struct, frozen=True, kw_only=True):
 
     @property
     def words(self) -> str:
-        """In which partitions, or how many cases."""
+        """In which partitions; of points that differ by a number where the first is, and how many are like it."""
         if self.points == 1:
             return told_places(self.places, PLACES_SHOWN)
-        return f"{counted(len(self.places), 'case')} like this one ({named_places(self.places, PLACES_SHOWN)})"
+        first, *others = self.places
+        elsewhere = [place for place in others if place != first]
+        where = f" ({named_places(elsewhere, PLACES_SHOWN)})" if elsewhere else " there"
+        return f"{told_places((first,))} and {counted(len(others), 'case')} like it{where}"
 
 
 def alike_points(points: Iterable[UndecidedLine]) -> list[AlikePoints]:

@@ -191,7 +191,8 @@ def _contents(contents: Contents) -> Iterator[str]:
         yield f"only part of the copies could be read, at least {held}: what follows is of that part"
     first, last = moment(contents.first_timestamp), moment(contents.last_timestamp)
     if first and last:
-        yield f"records of {first}{'' if first == last else f' to {last}'} UTC, by their timestamps"
+        times = first if first == last else f"{first} to {last}"
+        yield f"the records in these copies are of {times} UTC, by their timestamps"
     if contents.producers:
         producers = [_producer(producer) for producer in contents.producers]
         yield f"written by {_named(producers, contents.producer_count)}"

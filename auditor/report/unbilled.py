@@ -17,17 +17,17 @@ def sentence(gone: Unbilled, place: str = "") -> str:
     where = f"{place} {offsets_told(gone.start_offset, gone.end_offset)}".strip()
     worth = "acknowledged" if gone.acknowledged else "committed"
     were = "were removed" if gone.sure else "may have been removed"
-    return f"{worth.capitalize()} records, {where}, {were} ({gone.finding}). {_no_bill(gone)} {now(gone)}"
+    return f"{worth.capitalize()} records, {where}, {were} ({gone.finding}). {now(gone)} {_no_bill(gone)}"
 
 
 def _no_bill(gone: Unbilled) -> str:
-    return f"Who wrote them and where copies are cannot be told, because {gone.because}."
+    return f"Who wrote them, and whether copies exist, cannot be told: {gone.because}."
 
 
 def now(gone: Unbilled) -> str:
     """What stands at the offsets in the log that leads."""
     if not gone.leaders:
-        return "Whether the leader's log has them again is not known."
+        return "Whether the leader's log got them back is not known."
     held = [f"records of epoch {s.epoch} at {offsets_told(s.start_offset, s.end_offset)}" for s in gone.standing]
     if not held:
         return "The leader's log has nothing there now."
@@ -38,11 +38,14 @@ def now(gone: Unbilled) -> str:
 
 def to_do(gone: Unbilled) -> str:
     """Who has to act."""
-    again = "producers must write them again, and consumers that read them must read what is written then"
+    again = "producers must write them again. Consumers then get them at new offsets, also those that had read them"
     if gone.leaders and not gone.standing:
-        return f"Find out which records these were: {again}. {_tells(gone)}"
-    return f"Find out whether the leader's log has these records again. If it does not, {again}. {_tells(gone)}"
+        gone_there = "The leader's log does not have these records any more."
+        return f"{gone_there} To find out which ones they were, {_tells(gone)}. Then {again}."
+    back = "Whether the leader's log got these records back is not known."
+    return f"{back} To find out, {_tells(gone)}. If it did not, {again}."
 
 
 def _tells(gone: Unbilled) -> str:
-    return f"Add {gone.missing}." if gone.missing else f"The logs of {numbered('broker', gone.brokers)} would tell."
+    missing = gone.missing or f"the logs of {numbered('broker', gone.brokers)}"
+    return f"add {missing} to the dump, and audit again"

@@ -34,7 +34,7 @@ from rules.words import numbered
 ROLLING: Final = "restart all brokers one by one, or change the inter-broker protocol"
 LOSES_NOTHING: Final = "loses nothing."
 LOSES_NO_MORE: Final = "loses nothing more."
-ASKED_FIRST: Final = "lets every follower ask its leader before it truncates."
+ASKED_FIRST: Final = "every follower asks its leader before it truncates."
 
 
 class AlreadyLost(Struct, frozen=True, kw_only=True):
@@ -192,7 +192,9 @@ def _untold(unjudged: str, unseen: Sequence[int], nowhere: Sequence[Nowhere]) ->
         return f"{unjudged} and may hold more."
     if unseen:
         logs = "log" if len(unseen) == 1 else "logs"
-        return f"The {logs} of {numbered('broker', unseen)} may hold more than what is here."
+        they = "It" if len(unseen) == 1 else "They"
+        whole = f"The {logs} of {numbered('broker', unseen)} may not be in this dump whole."
+        return f"{whole} {they} may hold records that others lack."
     doubted = next((stretch for stretch in nowhere if stretch.doubt), None)
     return "" if doubted is None else f"{in_no_copy(nowhere).strip()} {capital(doubted.doubt)}."
 
@@ -248,7 +250,7 @@ def _versions(
         lacking = f"{unjudged} and" if unjudged else "Its replicas are not in this dump, so"
         because = f"cannot be judged. {lacking} what is run and held there is not known."
         return Gate(action=ROLLING, going="unknown", because=because)
-    return Gate(action=ROLLING, going="go", because=f"{ASKED_FIRST} The answer says where their logs differ first.")
+    return Gate(action=ROLLING, going="go", because=f"cuts only what differs: {ASKED_FIRST}")
 
 
 def _doubted(replicas: Sequence[Replica]) -> str:

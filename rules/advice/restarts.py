@@ -61,7 +61,8 @@ class Restarts(Struct, frozen=True):
         action = f"restart broker {replica.broker}"
         perhaps = [d for d in doomed if d.stretch.perhaps_told_of and (d.all_cut or not d.others)]
         if perhaps:
-            kept = "Whoever else has that cuts it too" if any(d.others for d in perhaps) else "No other copy is here"
+            cut_too = any(d.others for d in perhaps)
+            kept = "Whoever else has that cuts it too" if cut_too else "No other copy is in this dump"
             because = f"cannot be judged. It cuts {perhaps_words([d.stretch for d in perhaps])}. {kept}."
             return Gate(action=action, going="unknown", because=because, first=f"copy {replica.path}")
         unseen = removes_unbilled(replica, self.evidence) or perhaps_cut(replica, self.unjudged, self.evidence)
@@ -94,7 +95,8 @@ def another_leads(sound: Sequence[int], electable: Collection[int]) -> str:
     own = [broker for broker in sound if broker in electable]
     if own:
         return f"start {any_of('broker', own)}, which then leads"
-    return f"start {any_of('broker', sound)} and elect it by an unclean election, which loses nothing known here"
+    unclean = "make it leader by an unclean election, which loses nothing as far as known"
+    return f"start {any_of('broker', sound)} and {unclean}"
 
 
 def starts_wrong(gate: Gate, wrong: str, first: str, sound: Sequence[int]) -> Gate:
@@ -107,7 +109,7 @@ def starts_wrong(gate: Gate, wrong: str, first: str, sound: Sequence[int]) -> Ga
 
 def perhaps_leads_by_its_start(gate: Gate, free: Sequence[int]) -> Gate:
     """The start of a broker that is no free choice for leader, where nothing tells who leads at that time."""
-    leads = "If no other broker leads then, it may become leader. The line on its election says what is lost by that."
+    leads = "If no other broker leads then, the restarted one may become leader. See the line on its election."
     first = f"make sure that {any_of('broker', free)} leads" if free else ""
     return replace(gate, going="unknown", because=f"cannot be judged. {leads}", first=first)
 

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from rules.advice.gates import ASKED_FIRST, LOSES_NO_MORE, LOSES_NOTHING, ROLLING, in_no_copy
 from rules.advice.restarts import CUTS_NOTHING
 from rules.advice.weighed import Advice, Gate, worth_of
-from rules.finding import capital
 from rules.words import any_of
 
 _DOING: Final = {
@@ -50,7 +49,7 @@ def _free(advice: Advice) -> Gate:
     loses = f"{LOSES_NO_MORE}{in_no_copy(advice.nowhere)}" if gone else LOSES_NOTHING
     because = (
         f"cuts nothing and {loses} No replica here has acknowledged records that another one lacks."
-        f" {capital(_DOING[ROLLING])} {ASKED_FIRST}"
+        f" That holds for {_DOING[ROLLING]} too: {ASKED_FIRST}"
     )
     return Gate(action=f"restart or elect {any_of('broker', sorted(brokers))}", going="go", because=because)
 

@@ -21,7 +21,7 @@ def perhaps_cut(replica: Replica, unjudged: str, evidence: PartitionEvidence) ->
     alone = [s for s in _held_alone(replica, evidence) if s.told_of or s.perhaps_answered] if who else []
     if not alone:
         return None
-    because = f"cannot be judged. {who} and may lead. No other copy is here of {named(alone)}."
+    because = f"cannot be judged. {who} and may lead. In this dump, only broker {replica.broker} has {named(alone)}."
     action = f"restart broker {replica.broker}"
     return Gate(action=action, going="unknown", because=because, first=f"copy {replica.path}")
 

@@ -197,7 +197,8 @@ def _doom(
         spans=own,
         others=others,
         all_cut=bool(others) and all(each is not None and each.cut_to < end for each in too),
-        because=f"following broker {cut.leader} cuts its log from {cut.log_end_offset} to {cut.cut_to} ({cut.because})",
+        because=f"when it follows broker {cut.leader}, it cuts its log from {cut.log_end_offset} to {cut.cut_to}"
+        f" ({cut.because})",
     )
 
 

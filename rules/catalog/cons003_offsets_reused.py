@@ -9,11 +9,14 @@ from parsers.tables import BatchHeader, BrokerEvent, Fetch, GroupOffset, OffsetC
 from rules.evidence import PartitionEvidence
 from rules.finding import Exhibit, Severity, Violation
 from rules.loss.incurred import Loss, losses
+from rules.protocol.topics import BROKERS_TOPICS
 from rules.rule import rule
 from rules.words import numbered, quoted
 
 NAMED: Final = 8
 NAMELESS: Final = "a client without a name"
+_LOADED: Final = "Coordinators that had loaded the old records hold a state that this log does not have, until they load it again."
+"""What is asked of nobody: of the topics that brokers keep for themselves coordinators alone are readers."""
 
 
 @rule(
@@ -21,8 +24,7 @@ NAMELESS: Final = "a client without a name"
     severity=Severity.HIGH,
     needs=(BatchHeader, BrokerEvent, Fetch, GroupOffset, OffsetCheckpoint, Produce),
     law="ConsistentRead",
-    message="{offsets:^} held committed records of epoch {epoch}. Now {since} are there. Consumers that read the records of "
-    "epoch {epoch} must go back to offset {start_offset}. {known}",
+    message="{offsets:^} held committed records of epoch {epoch}. Now {since} are there. {readers}",
     implied_by=("LEAD001", "ACK001", "TRUNC001"),
 )
 def offsets_reused(evidence: PartitionEvidence) -> Iterator[Violation]:
@@ -80,13 +82,17 @@ def _violation(loss: Loss, end: int, evidence: PartitionEvidence) -> Violation:
         facts={
             "epoch": loss.epoch,
             "since": _since(loss.epoch, loss.reused_epochs),
-            "known": known,
+            "readers": _LOADED if evidence.topic in BROKERS_TOPICS else f"{_readers(loss)} {known}",
             "groups": groups,
             "clients": clients,
             "subject": str(loss.epoch),
         },
         exhibits=tuple(Exhibit(span=span, role="what a group committed") for span in spans),
     )
+
+
+def _readers(loss: Loss) -> str:
+    return f"Consumers that read the records of epoch {loss.epoch} must go back to offset {loss.start_offset}."
 
 
 def _since(epoch: int, others: Sequence[int]) -> str:

@@ -59,7 +59,8 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
     absent = tuple(sorted(r.broker for r in evidence.current if r.epoch_file.state == "missing" and runs_without_entry(r)))
     if absent:
         yield Undecided(
-            reason=f"the copies of {numbered('broker', absent)} lack the file leader-epoch-checkpoint",
+            reason=f"it is not known whether an epoch is missing from the leader-epoch-checkpoint of {numbered('broker', absent)}. "
+            "This dump does not have that file",
             missing=f"the leader-epoch-checkpoint of {numbered('broker', absent)}",
             brokers=absent,
         )

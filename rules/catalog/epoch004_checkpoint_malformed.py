@@ -17,8 +17,8 @@ from rules.rule import rule
     needs=(EpochEntry, Refusal),
     law="TypeOk",
     message="Broker {broker}'s leader-epoch-checkpoint is malformed: {problem}. When broker {broker} loads "
-    "this file, it either refuses the whole log dir or drops entries.",
-    bearing=Bearing(calls_for=f"Do not start this broker with that file: it would either refuse the log dir or drop entries. {COPY_AGAIN}"),
+    "this file, it {effect}.",
+    bearing=Bearing(calls_for=f"Do not start this broker with that file: it would refuse the log dir or forget epochs. {COPY_AGAIN}"),
 )
 def checkpoint_malformed(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The leader-epoch-checkpoint breaks its grammar or does not rise.
@@ -53,7 +53,7 @@ def checkpoint_malformed(evidence: PartitionEvidence) -> Iterator[Violation | Un
         if problem is not None and replica.epoch_file.span is not None:
             yield Violation(
                 brokers=(replica.broker,),
-                facts={"broker": replica.broker, "problem": problem},
+                facts={"broker": replica.broker, "problem": problem, "effect": _effect(replica)},
                 exhibits=(Exhibit(span=replica.epoch_file.span, role="the leader-epoch-checkpoint"),),
             )
 
@@ -65,6 +65,13 @@ def _unread(replica: Replica) -> Undecided:
         brokers=(replica.broker,),
         exhibits=tuple(Exhibit(span=r.span, role="the file that could not be read") for r in replica.refusals[:1]),
     )
+
+
+def _effect(replica: Replica) -> str:
+    """A line that cannot be read fails the load; of entries out of order the earlier ones give way."""
+    if replica.epoch_file.state == "malformed":
+        return "takes the whole log dir that holds it offline"
+    return "drops the entries that contradict later ones"
 
 
 def _problem(replica: Replica) -> str | None:

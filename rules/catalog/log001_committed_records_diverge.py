@@ -22,8 +22,8 @@ from rules.words import numbered
     bearing=Bearing(
         healed_by_a_cut=True,
         records=RecordsMeant(held_by="wrongSide"),
-        calls_for="Copy these records before you change anything. Then let one broker lead, and let the others copy its log "
-        "again. The steps are in tidemark advise.",
+        calls_for="Save these records of every broker named before you change anything. Then choose which broker leads, and let "
+        "the others fetch its log again. tidemark advise ranks the brokers and names the steps.",
     ),
 )
 def committed_records_diverge(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

@@ -17,7 +17,7 @@ from rules.rule import rule
     needs=(BatchHeader, OffsetCheckpoint),
     law="LogMatchingProperty",
     message="Brokers {left} and {right} hold different records at {offsets}{whose}. That is normal after a change of leader. "
-    "Nothing here shows that the records of both were committed. If one of these brokers follows the other, it replaces its "
+    "As far as this dump tells, at most one of them had its records committed. If one of these brokers follows the other, it replaces its "
     "records there by the leader's.",
 )
 def tail_diverges(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

@@ -70,7 +70,7 @@ def metadata_logs_diverge(evidence: PartitionEvidence) -> Iterator[Violation | U
     if unread is not None:
         yield Undecided(
             reason=f"the audit did not compare {unread.words} with the log. Of each node, it takes the oldest snapshot and the two newest ones",
-            missing=f"audit a copy of this dump without the other snapshots of {unread.nodes}, to compare these too (three of a node at a time)",
+            missing="audit a copy of this dump that holds only three snapshots of each node. Repeat that with the next three",
             brokers=unread.brokers,
             blocking=False,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from parsers.tables import BatchHeader, OffsetCheckpoint
 from rules.evidence import PartitionEvidence, Replica, Span
@@ -13,13 +14,16 @@ from rules.loss.held_by_none import held_by_none, whole_beside
 from rules.protocol.offsets import without
 from rules.rule import rule
 
+_CHANGED: Final = " The log may have changed while it was copied."
+_COMPACTED: Final = " Files of its log dir are missing here, so compaction may have removed these offsets lawfully."
+
 
 @rule(
     id="SEG005",
     severity=Severity.HIGH,
     needs=(BatchHeader, OffsetCheckpoint),
     law="TypeOk",
-    message="Broker {broker} holds nothing at {offsets}, {where}. {holders:+Broker holds} {offsets}.",
+    message="Broker {broker} holds nothing at {offsets}, {where}. {holders:+Broker holds} {offsets}.{lawful}",
     implied_by=("SEG002", "SEG006", "TRUNC005"),
     bearing=Bearing(calls_for=COPY_AGAIN, copies_again=True),
 )
@@ -119,6 +123,7 @@ def _violation(evidence: PartitionEvidence, replica: Replica, hole: Hole, peers:
             "holders": tuple(peer.broker for peer in peers if peer.holds(hole.start_offset, hole.end_offset)),
             "gaps": len([*holes(replica)]) + replica.log.gap_count - len(replica.log.gaps),
             "where": hole.where,
+            "lawful": _CHANGED if moved else _COMPACTED if doubtful else "",
             "whole": whole_beside(evidence, replica, (hole.start_offset, hole.end_offset)),
         },
         exhibits=tuple(_exhibits(hole)),

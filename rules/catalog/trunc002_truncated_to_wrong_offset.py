@@ -18,9 +18,9 @@ from rules.rule import rule
     needs=(EpochRequest, BrokerEvent, BatchHeader),
     law="TruncationJustified",
     message="Broker {follower} kept its records{written} at {offsets} when it followed broker {leader}, which does not "
-    "hold them. It had asked broker {leader} where epoch {asked_epoch} ends. Broker {leader} has no epoch {asked_epoch}. "
-    "It answered {answered_offset}, where {named}. The answer named no epoch, so broker {follower} took it for the end of "
-    "epoch {asked_epoch}. {newer:.}",
+    "hold them. So the two logs differ there. Broker {follower} had asked where epoch {asked_epoch} ends. Broker {leader} "
+    "has no such epoch and answered {answered_offset}, where {named}. The answer named no epoch, so broker {follower} took it "
+    "for the end of epoch {asked_epoch}. {newer:.}",
     implied_by=("BUG001",),
 )
 def truncated_to_wrong_offset(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

@@ -115,7 +115,7 @@ def _amid(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes
         start = max(step.expected, cleaned)
         following = next((base for base in bases if start < base <= step.found), None)
         if start in begun and following is not None and not replica.unseen(start, step.found):
-            yield _absent(replica, start, following, "a segment that begins where the log breaks off")
+            yield _absent(replica, start, following, "the segment after the one before the gap")
 
 
 def _tail(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes]:
@@ -138,7 +138,7 @@ def _tail(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes
     elif evidence.copied not in CRASHED and _may_have_stopped_there(replica, end, evidence):
         return
     if end in begun or untold:
-        yield _absent(replica, end, None, "a segment that begins where the log ends")
+        yield _absent(replica, end, None, "the segment after the last one here")
 
 
 def _without_snapshots(replica: Replica) -> bool:

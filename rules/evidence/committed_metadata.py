@@ -10,7 +10,7 @@ from msgspec import Struct
 from rules.replicas.disagreement import Difference
 from rules.replicas.metadata_snapshots import SnapshotSeen
 from rules.replicas.replica import Replica
-from rules.words import counted, listed, numbered
+from rules.words import counted, listed
 
 NAMED: Final = 3
 """Snapshots of one node that are told by name; the rest is counted."""
@@ -22,11 +22,6 @@ class LeftUnread(Struct, frozen=True, kw_only=True):
     brokers: tuple[int, ...]
     words: str
     """How many there are of each node, and which."""
-
-    @property
-    def nodes(self) -> str:
-        """The nodes that keep them."""
-        return numbered("node", self.brokers)
 
 
 def left_unread(snapshots: Iterable[SnapshotSeen]) -> LeftUnread | None:

@@ -49,12 +49,12 @@ def openings_behind_holes(evidence: PartitionEvidence) -> Iterator[PerhapsBelow]
     lost = _first_below(evidence)
     if lost is not None:
         moment = lost.committed.moment
-        when = f"Whether it did so in epoch {moment.term} or in a later one is not known"
+        when = f"That was in epoch {moment.term} or in a later one"
         who = f"the leader of epoch {lost.epoch}" if lost.leader is None else f"broker {lost.leader}"
         lacked = f"{who} lacked committed records at offsets {_left_out(lost)}"
         yield PerhapsBelow(
             lost=lost,
-            doubt=f"{when}. If broker {moment.witness} did so before epoch {lost.epoch}, {lacked}",
+            doubt=f"{when}. If it was before epoch {lost.epoch}, {lacked}",
             would_tell=would_tell(Silence(broker=moment.witness, log="roles", since_epoch=moment.term)),
             shown_by="the proof of what was committed",
         )

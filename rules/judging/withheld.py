@@ -27,13 +27,12 @@ REASON: Final = (
 )
 SET_BACK: Final = "So which of its log lines came later is not known"
 CONTRADICTED: Final = "the times told by {} contradict each other{}. So which event came later is not known. "
-_PERHAPS: Final = (
-    "Perhaps ZooKeeper or a metadata log was restored from an older copy, or a clock was set back. No file of a broker"
-    " tells that"
+_RESTORED: Final = (
+    "Perhaps ZooKeeper or a metadata log was restored from an older copy{}. No file of a broker tells that"
 )
 _REFUTED: Final = (
-    ". What {cause} did at {first} or later led to what {effect} logged at {then} or earlier, each by its own clock."
-    " Other lines show that the two clocks do not differ so much"
+    ". By their times, an effect came before its cause. {effect} logged the effect at {then} or earlier, and {cause}"
+    " the cause at {first} or later. Other lines show that the two clocks do not differ so much"
 )
 DISAGREE: Final = (
     "lines of {clock}'s logs contradict each other by their times{shown}. So the order of {clock}'s events is not"
@@ -43,7 +42,7 @@ DISAGREE: Final = (
 _SHOWN: Final = ". {who} says that it {did} at {first}. It says that it {also} at {then}. {law}"
 _ELSEWHERE: Final = ", those of this partition or of others"
 _NO_MORE: Final = "losses cannot be listed, and no advice can be given"
-_OPERATORS: Final = "ask the operators what was restored or set back, and when"
+_OPERATORS: Final = "ask the operators what was restored{}, and when"
 _CLOCK_OF: Final = "ask the operators when {clock}'s clock was set back, and how far"
 _LINES_OF: Final = (
     "{clock}'s server.log, state-change.log and request log{span}, without gaps. If no line is missing in them, only"
@@ -72,7 +71,8 @@ def would_order(evidence: PartitionEvidence) -> str:
     """What would tell which of two came later."""
     clock = _disturbed(evidence)
     if clock is None or evidence.falls.get(clock):
-        return _OPERATORS if clock is None else _CLOCK_OF.format(clock=clock)
+        by_times = " or set back" if evidence.clocks.contradicted else ""
+        return _OPERATORS.format(by_times) if clock is None else _CLOCK_OF.format(clock=clock)
     shown = _shown(clock, evidence)
     span = " from before {} to after {}".format(*_times(shown.first, shown.then)) if shown else " of all the time"
     return _LINES_OF.format(clock=clock, span=span)
@@ -87,9 +87,9 @@ def _reason(evidence: PartitionEvidence) -> str:
     clock = _disturbed(evidence)
     if clock is None and (apart := sorted(evidence.clocks.contradicted)):
         contradicted = CONTRADICTED.format(listed([*map(_clock, apart)]), _cause_and_effect(evidence.clocks.refuted))
-        return contradicted + _PERHAPS
+        return contradicted + _RESTORED.format(", or a clock was set back")
     if clock is None:
-        return REASON.format(fell=next(_fell(evidence))) + _PERHAPS
+        return REASON.format(fell=next(_fell(evidence))) + _RESTORED.format("")
     if falls := evidence.falls.get(clock, ()):
         return f"{in_words(falls)}. {SET_BACK}"
     found = _shown(clock, evidence)
@@ -117,7 +117,7 @@ def _cause_and_effect(refuted: Precedence | None) -> str:
         return ""
     first, then = _times(refuted.earlier, refuted.later)
     cause, effect = (_clock(name) for name in (refuted.cause, refuted.effect))
-    return _REFUTED.format(cause=cause, effect=effect, first=first, then=then)
+    return _REFUTED.format(cause=cause, effect=capital(effect), first=first, then=then)
 
 
 def _clock(name: str) -> str:

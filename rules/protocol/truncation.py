@@ -156,7 +156,7 @@ def truncation_point(follower: ReplicaLog, answer: EpochEnd) -> TruncationPoint:
     if own is None:
         said += ", and nothing is known here at or below that epoch"
         return TruncationPoint(offset=min(answer.end_offset, follower.log_end_offset), completed=True, because=said)
-    said += f", epoch {own.epoch} here at {own.end_offset}"
+    said += f", the follower's epoch {own.epoch} at {own.end_offset}"
     if own.epoch != answer.epoch:
         return TruncationPoint(offset=min(own.end_offset, follower.log_end_offset), completed=False, because=said)
     offset = min(own.end_offset, answer.end_offset, follower.log_end_offset)

@@ -90,7 +90,7 @@ def test_a_copy_that_is_left_out_of_the_dump_opens_the_gate(tmp_path: Path) -> N
     (copy,) = placed.advice.unread
     assert (copy.broker, copy.because) == (1, "claimed twice")
     assert not placed.advice.settled
-    assert "First leave all but one of them out of the dump." in text(report.advice)
+    assert "First, leave all but one of them out of the dump." in text(report.advice)
     shutil.rmtree(tmp_path / "dump" / "broker-1" / "data2")
     (whole,) = audited(tmp_path / "dump", topic=("pay",)).advice
     assert (whole.advice.unread, whole.advice.settled) == ((), True)

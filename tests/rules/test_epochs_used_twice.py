@@ -62,7 +62,7 @@ def test_nothing_is_dated_by_an_epoch_that_began_anew() -> None:
 def test_which_epochs_went_back_is_told_and_only_the_operators_know_why(drawing: str, fell: str) -> None:
     (told,) = {f.message for f in judged(drawing).findings if f.verdict == "undecided" and "went back" in f.message}
     assert f"while the logs went on. {fell} So one number may mean two epochs" in told
-    assert told.endswith("No file of a broker tells that. Ask the operators what was restored or set back, and when.")
+    assert told.endswith("No file of a broker tells that. Ask the operators what was restored, and when.")
 
 
 def test_records_below_the_only_opening_that_is_told_are_of_another_epoch_of_that_number() -> None:

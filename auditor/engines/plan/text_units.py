@@ -33,8 +33,8 @@ def plan_texts(dump: str, inventory: Inventory, given: Mapping[str, int]) -> Tex
     for file in texts:
         broker = _broker(file, given)
         if broker is None:
-            expected = f"a folder or file named broker-N, or --log-dir BROKER={file.origin.source}"
-            found = "a text of an unknown broker"
+            expected = f"a folder or file named broker-N, or --log-dir N={file.origin.source}, N being the broker"
+            found = "a text whose broker nothing tells"
             refusals.append(refuse(file.origin, "ambiguous", 0, file.size, expected=expected, found=found))
         else:
             by_owner.setdefault((file.origin.cluster_id or _only_cluster(inventory), broker), []).append(file)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from pathlib import PurePath
 from typing import Final
 
 from auditor.report.model import Advice, Candidate, Gate, Going, PlacedAdvice, Survivor
@@ -72,7 +73,7 @@ def _saving(step: str, placed: PlacedAdvice) -> Iterator[str]:
         for copy in [copy for copy in loss.survivors if _names(step, copy)][:1]
         if finding and not loss.restored
     ]
-    yield from ("Or run this, after `tidemark audit` of this dump:", *written) if written else ()
+    yield from ("Or write the records to files. After `tidemark audit` of this dump, run:", *written) if written else ()
 
 
 def _folders(asked: str, advice: Advice) -> str:
@@ -177,8 +178,9 @@ def after_election(advice: Advice, best: Candidate) -> Iterator[str]:
     for other in sorted(advice.candidates, key=lambda candidate: candidate.broker):
         if (other.broker in apart or other.broker in waiting) and not (best.damage or best.doubts):
             stop = "" if other.broker in waiting else f"Stop broker {other.broker} if it runs. "
-            away = f"Move {other.path} of broker {other.broker} away, and start that broker."
-            yield f"{stop}{away} It copies broker {best.broker}'s log."
+            name = PurePath(other.path).name
+            away = f"On broker {other.broker}, move the folder {name} out of its log dir (here: {other.path})."
+            yield f"{stop}{away} Start the broker. It copies broker {best.broker}'s log."
     if best.lacks:
         yield "Set consumers back. Then write the copied records to the partition again, unless their producers do."
 

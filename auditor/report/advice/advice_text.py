@@ -127,7 +127,7 @@ def _partition(placed: PlacedAdvice) -> Iterator[str]:
     for gate in sorted(told_gates(advice), key=lambda gate: tuple(WORDS).index(gate.going)):
         yield from _said(f"{WORDS[gate.going]:<9}{capital(gate_words(gate))}", 4, 9)
         if gate.first:
-            yield from _said(f"First {gate.first}.", 13, 2)
+            yield from _said(f"First, {gate.first}.", 13, 2)
     if settled(placed):
         why = f"Broker {advice.leading}, the last leader, has all that any copy here has."
         yield from _said(f"No election and no copy is needed. {why}", 2)
@@ -191,7 +191,7 @@ def _candidate(number: int, candidate: Candidate, free: str) -> Iterator[str]:
     yield from _said(f"{rank} choice: broker {candidate.broker}. {_ends(candidate)} {capital(health)}. {stop}", 4, 3)
     for stretch, who in zip(candidate.lacks, candidate.lacked_from, strict=True):
         them = it_or_them(stretch.end_offset - stretch.start_offset)
-        yield from _said(f"Electing it now loses {_stretch(stretch)}. First copy {them} from {who}.", 7)
+        yield from _said(f"Electing it now loses {_stretch(stretch)}. First, copy {them} from {who}.", 7)
     if free:
         yield from _said(free, 7, 0)
     for cut in candidate.cuts:
@@ -252,7 +252,8 @@ def _before(placed: PlacedAdvice) -> Iterator[str]:
 def _doomed(doomed: Doomed) -> Iterator[str]:
     others = ", ".join(dict.fromkeys(f"broker {copy.broker} ({copy.kind})" for copy in doomed.others))
     last = f"also on {others}" if others else "the last copy in this dump"
-    yield from _said(f"broker {doomed.broker}: {_stretch(doomed.stretch)}; {last}. It goes: {doomed.because}.", 4)
+    goes = f"A restart removes it: {doomed.because}."
+    yield from _said(f"broker {doomed.broker}: {_stretch(doomed.stretch)}; {last}. {goes}", 4)
     for copy in doomed.spans:
         for span in copy.spans:
             yield plain(f"      copy now: {span.source} bytes [{span.start}, {span.end})")

@@ -98,7 +98,7 @@ class Action(Struct, frozen=True, kw_only=True):
         names = f" {self.names_are} {_named(self.names)}." if self.names_are and self.names else ""
         of_the_first = " The numbers are those of the first." if self.numbers_differ else ""
         words = self.words.replace(PLACE_OF_NAMES, _named(self.names)).replace(PLACE_OF_START, self._start)
-        return f"{words}{names}{f' First {self.first}.' if self.first else ''}{of_the_first}"
+        return f"{words}{names}{f' First, {self.first}.' if self.first else ''}{of_the_first}"
 
     @property
     def in_brief(self) -> Action:
@@ -135,7 +135,7 @@ class Action(Struct, frozen=True, kw_only=True):
         if len(behind) == 1:
             return f"{places}{behind.pop()} each"
         shown = max((n for n in range(1, len(aims)) if len(", ".join(aims[:n])) <= room), default=1)
-        return f"{', '.join(aims[:shown])}, and {counted(len(aims) - shown, 'more range')} ({in_all})"
+        return f"{', '.join(aims[:shown])}, and {counted(len(aims) - shown, 'more range')}, {in_all} in all"
 
     @property
     def _offsets_in_all(self) -> str:

@@ -35,7 +35,7 @@ BACK_BEFORE: Final = (
     " furthest may be beyond the end of the leader's log. Once the log has grown past them, they skip records without"
     " an error."
 )
-CONSUMERS_FIRST: Final = "set consumers back first. Then "
+CONSUMERS_FIRST: Final = f"first set consumers back to {PLACE_OF_START}. Then "
 """Behind a log that has grown past them they would skip records unseen."""
 _GROUPS: Final = {
     "beyond the log end": (

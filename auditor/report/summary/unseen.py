@@ -73,7 +73,7 @@ def _unread(report: AuditReport) -> Iterator[Unseen]:
     logs = [line for line in report.refusals if line.blocking and line.kind == "ambiguous" and not line.folder]
     parts = [f"{size(coverage.bytes_refused)} of segments"] if coverage.bytes_refused else []
     parts += [counted(coverage.files_unread, "file") + " in part or whole"] if coverage.files_unread else []
-    for noun, lines in (("folder", folders), ("log", logs)):
+    for noun, lines in (("folder", folders), ("log file", logs)):
         for words in dict.fromkeys(map(_named, lines[:MISSING_SHOWN])):
             yield Unseen(kind="unread", words=words, blocking=True)
         if len(lines) > MISSING_SHOWN:
