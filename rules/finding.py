@@ -218,8 +218,8 @@ class Bearing(Struct, frozen=True, kw_only=True):
 PLACE_OF_NAMES: Final = "{names}"
 """Where in words names come to stand that only the place of a finding tells, such as folders."""
 COPY_AGAIN: Final = (
-    "Let a broker with a sound copy lead, because this copy is not."
-    f" Then stop this broker, move its folder ({PLACE_OF_NAMES}) away, and start it. It copies its leader's log."
+    "This copy is not sound. Let a broker with a sound copy lead. Then stop this broker, move its folder out of its log"
+    f" dir (here: {PLACE_OF_NAMES}), and start it. It copies its leader's log."
     " If it led with an empty log, its followers would empty theirs."
 )
 NO_WHOLE_COPY: Final = "Delete nothing and move nothing away. No other copy here is whole, and a new one lacks more."

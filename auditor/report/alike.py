@@ -35,10 +35,9 @@ class AlikePoints(Struct, frozen=True, kw_only=True):
         """In which partitions; of points that differ by a number where the first is, and how many are like it."""
         if self.points == 1:
             return told_places(self.places, PLACES_SHOWN)
-        first, *others = self.places
-        elsewhere = [place for place in others if place != first]
-        where = f" ({named_places(elsewhere, PLACES_SHOWN)})" if elsewhere else " there"
-        return f"{told_places((first,))} and {counted(len(others), 'case')} like it{where}"
+        where = named_places(self.places, PLACES_SHOWN)
+        first = "" if len({*self.places}) == 1 else f", first in {named_places(self.places[:1])}"
+        return f"{counted(len(self.places), 'case')} ({where}){first}"
 
 
 def alike_points(points: Iterable[UndecidedLine]) -> list[AlikePoints]:

@@ -74,8 +74,9 @@ def gates(
     open_ones = [gate.action for gate in restarts if gate.going == "unknown"]
     costly = [gate.action for gate in outcomes.values() if gate.going == "no-go"]
     if rolling.going == "go" and (open_ones or costly):
-        what = f"would {open_ones[0]}, which cannot be judged" if open_ones else f"may {costly[0]}, which is a NO-GO"
-        rolling = replace(rolling, going="unknown", because=f"cannot be judged. It {what}.")
+        bars = f"{open_ones[0]}, which cannot be judged" if open_ones else f"{costly[0]}, which is a NO-GO"
+        what = f"The restarts {'would' if open_ones else 'may'} {bars}."
+        rolling = replace(rolling, going="unknown", because=f"cannot be judged. {what}")
     alone = evidence.topic != METADATA_TOPIC and rolling.going == "no-go" and not barred
     yield from (_alone(gate) if alone and gate.going == "go" else gate for gate in restarts)
     yield from unseen_restarts(absent, unjudged_copies(evidence))

@@ -72,7 +72,7 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
         if untold and (early := [run for run in missing if lies_before_the_file(replica, run)]):
             missing = [run for run in missing if run not in early]
             yield Undecided(
-                reason=f"broker {replica.broker}'s leader-epoch-checkpoint has no entry for the first records on disk. Whether these are deleted is not known",
+                reason=f"broker {replica.broker}'s leader-epoch-checkpoint has no entry for the first records on disk. Whether these lie below the log start offset, and need no entry, is not known",
                 missing=f"broker {replica.broker}'s log-start-offset-checkpoint",
                 brokers=(replica.broker,),
             )

@@ -107,6 +107,6 @@ def _held(said: Contradiction) -> str:
 
 
 _MOVED: Final = (
-    " Every partition has one member all the same, so the group reads all of them. Either the group's leader ran another assignor,"
+    " Still, each partition is assigned to exactly one member, so the group reads all of them. Either the group's leader ran another assignor,"
     " or it computed with another list of partitions."
 )

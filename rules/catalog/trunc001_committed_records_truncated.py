@@ -109,7 +109,7 @@ def _once_longer(replica: Replica, snapshot: OffsetClaim, copied: str) -> Undeci
         reason=f"it is not known why broker {replica.broker}'s log is shorter than it was. A producer snapshot of that log was made at "
         f"offset {snapshot.offset}, but its log end offset is {replica.log_end_offset} now. Either the broker truncated its log, or "
         f"it crashed{'' if copied in CRASHED else ', or its files were copied at two times'}",
-        missing=f"broker {replica.broker}'s server.log up to the copy" + ("" if copied else ", or the option --copied live, stopped or crashed"),
+        missing=f"broker {replica.broker}'s server.log up to the time of the copy" + ("" if copied else ", or audit again with --copied live, --copied stopped or --copied crashed"),
         brokers=(replica.broker,),
         start_offset=replica.log_end_offset,
         end_offset=snapshot.offset,

@@ -74,7 +74,7 @@ def _reconstructed(evidence: PartitionEvidence, done: AskedFollower) -> Iterator
     elif answer is not None and max(answer.most, deleted) < done.offset:
         yield _by_reconstruction(evidence, done, answer, (max(answer.most, deleted), done.offset))
     elif done.asked.open is not None and not done.of_an_empty_log and (answer is None or not answer.decided):
-        reason = f"broker {done.broker} truncated to its high watermark. Whether leader epochs would have had it truncate elsewhere is not known"
+        reason = f"broker {done.broker} truncated to its high watermark. Whether the epoch protocol would have truncated at another offset is not known"
         yield Undecided(reason=reason, missing=done.asked.open.missing, brokers=(done.broker,), blocking=False)
 
 
@@ -128,8 +128,8 @@ def _written(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     for done in cuts_by_high_watermark(evidence):
         cut, leader, due = done.cut, done.leader, done.due
         if leader is None:
-            missing = f"broker {cut.broker}'s log end before the cut, and both logs to their ends with their epochs"
-            yield Undecided(reason=f"broker {cut.broker} truncated to its high watermark. Whether leader epochs would have had it truncate elsewhere is not known", missing=missing, brokers=(cut.broker,), blocking=False)
+            missing = f"broker {cut.broker}'s server.log with its log end offset before the cut, its whole log, and its leader's"
+            yield Undecided(reason=f"broker {cut.broker} truncated to its high watermark. Whether the epoch protocol would have truncated at another offset is not known", missing=missing, brokers=(cut.broker,), blocking=False)
         elif due is not None and due.offset > (first := max(cut.offset, leader.log_start_offset)):
             yield _violation(evidence, done, leader.broker, due, first)
 

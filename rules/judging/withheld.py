@@ -31,8 +31,8 @@ _RESTORED: Final = (
     "Perhaps ZooKeeper or a metadata log was restored from an older copy{}. No file of a broker tells that"
 )
 _REFUTED: Final = (
-    ". By their times, an effect came before its cause. {effect} logged the effect at {then} or earlier, and {cause}"
-    " the cause at {first} or later. Other lines show that the two clocks do not differ so much"
+    ". {effect} logged the effect of something at {then} or earlier, and {cause} did it at {first} or later. Other"
+    " lines show that the clocks of these two do not differ so much"
 )
 DISAGREE: Final = (
     "lines of {clock}'s logs contradict each other by their times{shown}. So the order of {clock}'s events is not"

@@ -23,7 +23,7 @@ def test_points_that_differ_by_a_number_or_a_path_are_told_once() -> None:
     other = replace(POINT, reason="a segment of broker 12 could not be read", missing="a readable b/d/u-9/0.log")
     (alike,) = alike_points([POINT, other])
     assert (alike.first, alike.places, alike.points) == (POINT, POINT.places * 2, 2)
-    assert alike.words == "partition t-0 and 3 cases like it (t-1)"
+    assert alike.words == "4 cases (t-0, t-1), first in t-0"
 
 
 def test_points_of_several_rules_in_the_same_words_are_told_once_with_their_rules() -> None:

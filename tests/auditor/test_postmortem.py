@@ -85,7 +85,7 @@ def test_a_fast_fail_over_is_told_with_its_lost_and_its_written_offsets() -> Non
     assert "epoch 1 (broker 2) to epoch 2 (broker 1)" in second[4]
     assert second[6] == f"broker 2, replica: {again} (led again)"
     said = render(report("fast_failover_kip101"))
-    back = "Consumers that read these must go back to offset 10"
+    back = "Consumers of lost records must go back to offset 10"
     assert said.count(back) == 1, "nobody reads again what the leader's log holds"
 
 

@@ -287,7 +287,7 @@ def test_what_bars_an_action_comes_before_what_is_free() -> None:
 
 def test_who_is_to_mend_a_replica_is_told_whose() -> None:
     (asked,) = (action for action in told("bit_rot_payload").actions if action.kind == "act")
-    assert asked.line(3).startswith("d-0 offsets 40–49 on broker 3: Let a broker with a sound copy lead, because")
+    assert asked.line(3).startswith("d-0 offsets 40–49 on broker 3: This copy is not sound. Let a broker")
 
 
 def test_what_leaves_the_verdict_open_comes_first() -> None:

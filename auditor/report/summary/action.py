@@ -133,9 +133,9 @@ class Action(Struct, frozen=True, kw_only=True):
         aims = [aim.words for aim in self.aims]
         behind = {words.removeprefix(aim.name) for words, aim in zip(aims, self.aims, strict=True)}
         if len(behind) == 1:
-            return f"{places}{behind.pop()} each"
+            return f"{places}, each{behind.pop()}"
         shown = max((n for n in range(1, len(aims)) if len(", ".join(aims[:n])) <= room), default=1)
-        return f"{', '.join(aims[:shown])}, and {counted(len(aims) - shown, 'more range')}, {in_all} in all"
+        return f"{in_all} ({', '.join(aims[:shown])}, and {counted(len(aims) - shown, 'more range')})"
 
     @property
     def _offsets_in_all(self) -> str:

@@ -29,9 +29,9 @@ from rules.words import any_of, numbered, quoted
 
 ORDER: Final[tuple[Kind, ...]] = ("copy", "no-go", "act", "unknown", "go")
 GROUPS_ARE: Final = "The groups are"
-READ_AGAIN: Final = f"Consumers that read these must go back to {PLACE_OF_START} and read again."
+READ_AGAIN: Final = f"Consumers of lost records must go back to {PLACE_OF_START} and read again."
 BACK_BEFORE: Final = (
-    f"Consumers that read these must go back to {PLACE_OF_START} before producers write again. Those that read"
+    f"Consumers of lost records must go back to {PLACE_OF_START} before producers write again. Those that read"
     " furthest may be beyond the end of the leader's log. Once the log has grown past them, they skip records without"
     " an error."
 )
