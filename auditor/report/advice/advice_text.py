@@ -191,7 +191,7 @@ def _candidate(number: int, candidate: Candidate, free: str) -> Iterator[str]:
     yield from _said(f"{rank} choice: broker {candidate.broker}. {_ends(candidate)} {capital(health)}. {stop}", 4, 3)
     for stretch, who in zip(candidate.lacks, candidate.lacked_from, strict=True):
         them = it_or_them(stretch.end_offset - stretch.start_offset)
-        yield from _said(f"Electing it now loses {_stretch(stretch)}. First, copy {them} from {who}.", 7)
+        yield from _said(f"Electing it now loses {_stretch(stretch)}. Copy {them} from {who} first.", 7)
     if free:
         yield from _said(free, 7, 0)
     for cut in candidate.cuts:
