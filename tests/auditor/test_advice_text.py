@@ -105,8 +105,8 @@ def test_what_is_said_of_several_brokers_is_said_once() -> None:
     assert "GO Restarting broker 1 or 2 cuts nothing from its log" in apart
     assert "NO-GO Restarting broker 3 makes it leader at once, although 1 batch fails its checksum." in apart
     assert (
-        "No such fault is known of brokers 1 and 2. First start broker 1 or 2 and elect it by an unclean election,"
-        " which loses nothing known here." in apart
+        "No such fault is known of brokers 1 and 2. First, start broker 1 or 2 and make it leader by an unclean"
+        " election, which loses nothing as far as known." in apart
     )
     assert "GO Electing broker 1 or 2 loses nothing." in apart
     assert "NO-GO Electing broker 3 makes it lead, although 1 batch fails its checksum." in apart
@@ -117,10 +117,10 @@ def test_elections_of_which_each_costs_something_are_weighed_in_one_sentence() -
     assert (
         "NO-GO Electing broker 1 or 2 loses committed records, which another broker has, unless they are copied before."
         " If broker 2 leads, this is lost: offsets 10–14 of epoch 0 from broker 1. If broker 1 leads, this is lost:"
-        " offsets 10–14 of epoch 1 from broker 2. First copy offsets 10–14 of epoch 0 from broker 1, then let broker 2"
+        " offsets 10–14 of epoch 1 from broker 2. First, copy offsets 10–14 of epoch 0 from broker 1, then let broker 2"
         " lead." in told
     )
-    assert "First copy offsets 10–14 of epoch 0 from broker 1, then let broker 1 copy broker 2's log again." in told
+    assert "First, copy offsets 10–14 of epoch 0 from broker 1, then let broker 1 copy broker 2's log again." in told
 
 
 def test_steps_copy_before_they_elect_and_write_back_at_the_end() -> None:
@@ -134,7 +134,8 @@ def test_steps_copy_before_they_elect_and_write_back_at_the_end() -> None:
         "Put broker 2 first in the assignment, if it has not become leader on its own.",
         "Elect broker 2, if it has not become leader on its own.",
         (
-            "Stop broker 1 if it runs. Move broker-1/data/t-0 of broker 1 away, and start that broker."
+            "Stop broker 1 if it runs. On broker 1, move the folder t-0 out of its log dir (here: broker-1/data/t-0). Start"
+        " the broker."
             " It copies broker 2's log."
         ),
         "Set consumers back. Then write the copied records to the partition again, unless their producers do.",
@@ -157,7 +158,7 @@ def test_a_folder_that_is_copied_holds_what_is_to_be_copied_and_salvage_is_named
 def test_who_would_lead_wrongly_by_its_start_waits_for_another_to_lead() -> None:
     told = " ".join(text([advice_on("compaction_race")]).split())
     start, elect = told.index("1. Stop broker 3 if it runs. Then start broker 1."), told.index("3. Elect broker 1 by")
-    assert start < elect < told.index("4. Move broker-3/data/kv-0 of broker 3 away, and start that broker.")
+    assert start < elect < told.index("4. On broker 3, move the folder kv-0 out of its log dir")
     assert "--election-type preferred" not in told, "broker 1 is outside the ISR"
 
 
