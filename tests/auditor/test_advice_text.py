@@ -134,8 +134,8 @@ def test_steps_copy_before_they_elect_and_write_back_at_the_end() -> None:
         "Put broker 2 first in the assignment, if it has not become leader on its own.",
         "Elect broker 2, if it has not become leader on its own.",
         (
-            "Stop broker 1 if it runs. On broker 1, move the folder t-0 out of its log dir (here: broker-1/data/t-0). Start"
-        " the broker."
+            "Stop broker 1 if it runs. On broker 1, move the folder t-0 out of its log dir (here: broker-1/data/t-0)."
+            " Start the broker."
             " It copies broker 2's log."
         ),
         "Set consumers back. Then write the copied records to the partition again, unless their producers do.",
