@@ -14,6 +14,7 @@ from rules.evidence.asked_once import asked_once
 from rules.history.clocks import FAR, Clocks, estimated
 from rules.history.moments import ROLE_KINDS, gives_role, succeeded
 from rules.history.statements import Produced
+from rules.loss.later import latest_epoch
 
 Lateness = Literal["", "perhaps", "untimed", "likely"]
 """Whether another may have led by then, whose time nothing tells, or most likely did; empty of an answer in time."""
@@ -26,21 +27,24 @@ def late_answers(evidence: PartitionEvidence, epoch: int) -> Callable[[Produced]
     It most likely had where the clocks show it unless they stand apart by more than anything tells. Where nothing
     tells when another broker took its place, that may have been so long before as well.
 
-    One for all replicas shows that its leader still led: the followers had gone else. Whoever started again before it
-    took a role had heard of no successor; it had to stand still and to die soon after.
+    One for all replicas shows that its leader still led, in the newest epoch that it may be of: the followers had gone
+    else. Whoever started again before it took a role had heard of no successor; it had to stand still and to die soon
+    after.
     """
-    clocks, led_until = evidence.clocks, _surely_led_until(evidence)
-    newer = [sign for number, signs in _signs(evidence).items() if number > epoch for sign in signs]
+    clocks, until = evidence.clocks, _led_for_all_until(evidence)
+    newer = [(number, sign) for number, signs in _signs(evidence).items() if number > epoch for sign in signs]
     following = sorted(number for number in evidence.openings if number > epoch)
 
     def lateness(answer: Produced) -> Lateness:
         at = answer.time
-        if answer.acks == -1 or at is None or at <= led_until.get((epoch, answer.clock), -1):
+        if answer.acks == -1 or at is None:
             return ""
-        others = [sign for sign in newer if _leader(sign) != answer.witness]
+        own = (latest for latest, time in until.get(answer.clock, {}).items() if latest >= epoch and at <= time)
+        newest = min(own, default=FAR)
+        others = [sign for number, sign in newer if number <= newest and _leader(sign) != answer.witness]
         if any(_likely(sign, answer, clocks) <= at for sign in others):
             return "likely"
-        if _untimed(evidence, following, answer):
+        if _untimed(evidence, [number for number in following if number <= newest], answer):
             return "untimed"
         died = _died(evidence, answer)
         late = not died and any(_earliest(sign, answer, clocks) <= at for sign in others)
@@ -83,12 +87,13 @@ def _leader(sign: Moment) -> int | None:
 
 
 @asked_once
-def _surely_led_until(evidence: PartitionEvidence) -> dict[tuple[int | None, str], int]:
-    """By epoch and clock when its broker answered last for all replicas."""
-    until: dict[tuple[int | None, str], int] = {}
+def _led_for_all_until(evidence: PartitionEvidence) -> dict[str, dict[int, int]]:
+    """By clock, and by the newest epoch that they may be of, when its broker answered last for all replicas."""
+    until: dict[str, dict[int, int]] = {}
     for m in evidence.moments:
-        if succeeded(m) and m.acks == -1 and m.latest_term in (None, m.term):
-            until[m.term, m.clock] = max(m.time or 0, until.get((m.term, m.clock), 0))
+        if succeeded(m) and m.acks == -1 and m.term is not None:
+            own, latest = until.setdefault(m.clock, {}), latest_epoch(m, m.term)
+            own[latest] = max(m.time or 0, own.get(latest, 0))
     return until
 
 

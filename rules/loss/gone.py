@@ -7,6 +7,7 @@ from itertools import accumulate, groupby
 
 from msgspec import Struct
 
+from rules.chronicle.extents import Extents
 from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import Moment, PartitionEvidence, epoch_held
 from rules.evidence.asked_once import asked_once
@@ -18,6 +19,7 @@ from rules.history.statements import Produced, RoleTaken
 from rules.loss.after_succession import Lateness, late_answers
 from rules.loss.gone_words import (
     WHERE_LATE,
+    asked_for,
     earlier_ones,
     epochs_of,
     instead_of,
@@ -32,6 +34,15 @@ from rules.loss.unsettled import FIRST, Shown, Unsettled, of_answers, them
 from rules.words import it_or_them
 
 
+class AnsweredStretch(Struct, frozen=True, kw_only=True):
+    """Records that were answered for one behind the other, up to where the last batch ends."""
+
+    start_offset: int
+    end_offset: int
+    latest_epoch: int
+    """The newest epoch of which they may be."""
+
+
 class Gone(Struct, frozen=True, kw_only=True):
     """Answers of one epoch whose records the log that leads does not hold; where epochs have no order, no log here."""
 
@@ -39,6 +50,8 @@ class Gone(Struct, frozen=True, kw_only=True):
     answers: tuple[Produced, ...]
     start_offset: int
     end_offset: int
+    stretches: tuple[AnsweredStretch, ...] = ()
+    """What the answers are of, in order: what lies between may have fared otherwise. Empty where epochs have none."""
     sure: bool
     """Whether nothing else can have become of them."""
     shown: tuple[Shown, ...]
@@ -56,11 +69,6 @@ class Gone(Struct, frozen=True, kw_only=True):
         return self.answers[0].witness
 
     @property
-    def latest_epoch(self) -> int:
-        """The newest epoch of which the answers may be."""
-        return _latest(self.answers, self.epoch)
-
-    @property
     def promised_little(self) -> bool:
         """Whether most likely a newer epoch was opened before them, or nothing tells when."""
         return self.late in ("likely", "untimed")
@@ -69,15 +77,6 @@ class Gone(Struct, frozen=True, kw_only=True):
     def for_all(self) -> bool:
         """Whether a producer was told that every replica in sync has them."""
         return any(m.acks == -1 for m in self.answers)
-
-
-def asked_for(answers: Sequence[Produced]) -> str:
-    """Which acknowledgements producers asked for: the strongest of them."""
-    return "acks=all" if any(m.acks == -1 for m in answers) else "acks=1"
-
-
-def _latest(answers: Sequence[Produced], epoch: int) -> int:
-    return max(latest_epoch(m, epoch) for m in answers)
 
 
 @asked_once
@@ -140,9 +139,12 @@ def _missing(
     here, late = evidence.leader_at_the_end is not None, late_answers(evidence, epoch)
     place, question = (0, None) if here else held_on(evidence, missing, epoch, lost_by)
     unseen = not place and begin_unseen(given, missing)
-    parts = ((later, [*part]) for own in _apart(evidence, epoch, missing[place:]) for later, part in groupby(own, late))
-    for number, (later, part) in enumerate(parts):
-        yield _gone(evidence, epoch, lost_by, part, begun_unseen=unseen and not number, late=later)
+    alike: dict[tuple[int | None, Lateness], list[list[Produced]]] = {}
+    for held, own in _apart(evidence, epoch, lost_by, missing[place:]):
+        for later, run in groupby(own, late):
+            alike.setdefault((held, later), []).append([*run])
+    for number, ((_, later), runs) in enumerate(alike.items()):
+        yield _gone(evidence, epoch, lost_by, runs, begun_unseen=unseen and not number, late=later)
     if question is not None:
         yield question
 
@@ -173,49 +175,64 @@ def perhaps_for_others(evidence: PartitionEvidence) -> frozenset[Produced]:
     return frozenset(answer for fate in open_ones for answer in fate.perhaps_for_others)
 
 
-def _apart(evidence: PartitionEvidence, epoch: int, missing: Sequence[Produced]) -> Iterator[list[Produced]]:
-    """Answers of one epoch together; of those that may be of several the ones in whose place one epoch stands now.
+def _apart(
+    evidence: PartitionEvidence, epoch: int, lost_by: RoleTaken, missing: Sequence[Produced]
+) -> Iterator[tuple[int | None, list[Produced]]]:
+    """Answers of one epoch together; of those that may be of several the ones that follow each other.
 
-    What lies between two of those may have been of either, and may stand still.
+    What lies between two of those may have been of either, and may stand still. With them comes the epoch that stands
+    in their place, where only that shows that they are gone.
     """
     if all(latest_epoch(m, epoch) == epoch for m in missing):
-        yield from ([*missing],) if missing else ()
+        yield from ((None, [*missing]),) if missing else ()
         return
-    leading, ends = evidence.leader_at_the_end, accumulate((_offset(m) for m in missing), max, initial=-1)
+    ends = accumulate((_offset(m) for m in missing), max, initial=-1)
     gaps = accumulate(_offset(m) > end + 1 for m, end in zip(missing, ends, strict=False))
-    held = (None if leading is None else epoch_held(leading, _offset(m)) for m in missing)
-    for _, own in groupby(zip(gaps, held, missing, strict=True), key=lambda each: each[:2]):
-        yield [m for _, _, m in own]
+    held = (_in_its_place(evidence, lost_by, m) for m in missing)
+    for (_, there), own in groupby(zip(gaps, held, missing, strict=True), key=lambda each: each[:2]):
+        yield there, [m for _, _, m in own]
+
+
+def _in_its_place(evidence: PartitionEvidence, lost_by: RoleTaken, answer: Produced) -> int | None:
+    """The epoch of the record that is there now; null where the opening shows already that its own is gone."""
+    leading, at = evidence.leader_at_the_end, _offset(answer)
+    return None if leading is None or (lost_by.offset or 0) <= at else epoch_held(leading, at)
+
+
+def _stretch(evidence: PartitionEvidence, epoch: int, following: RoleTaken, run: Sequence[Produced]) -> AnsweredStretch:
+    begun, last, latest = min(run, key=_offset), max(map(_offset, run)), max(latest_epoch(m, epoch) for m in run)
+    return AnsweredStretch(
+        start_offset=max(_offset(begun), _begins(evidence, begun, epoch, following.epoch or 0)),
+        # Of an epoch that is not sure the boundaries may be another's.
+        end_offset=evidence.batch_end(last, epoch) if latest == epoch else last + 1,
+        latest_epoch=latest,
+    )
 
 
 def _gone(
     evidence: PartitionEvidence,
     epoch: int,
     following: RoleTaken,
-    answers: Sequence[Produced],
+    runs: Sequence[Sequence[Produced]],
     *,
     begun_unseen: bool,
     late: Lateness,
 ) -> Gone:
-    begun, last = min(answers, key=_offset), _offset(max(answers, key=_offset))
-    first = max(_offset(begun), _begins(evidence, begun, epoch, following.epoch or 0))
+    answers = tuple(m for run in runs for m in run)
+    stretches = tuple(_stretch(evidence, epoch, following, run) for run in runs)
+    first, end, last = stretches[0].start_offset, stretches[-1].end_offset, max(map(_offset, answers))
     opened = evidence.openings[epoch].offset if epoch in evidence.openings else None
-    sure = _latest(answers, epoch) == epoch
-    # Of an epoch that is not sure the boundaries may be another's.
-    end = evidence.batch_end(last, epoch) if sure else last + 1
     cut_short = any(m.offset == last and m.end_offset is not None for m in answers)
-    ended = sure and evidence.ends_told(epoch, end) and not cut_short
-    # Records behind their first ones may not have been answered, as of producers that wait for all replicas.
-    others = begun_unseen or evidence.chronicle.wait_for_all or any(m.left_out for m in answers)
-    by_one = all(m.acks != -1 for m in answers)
-    with_gaps = by_one and others and end - first > len({_offset(m) for m in answers})
+    ended = stretches[-1].latest_epoch == epoch and evidence.ends_told(epoch, end) and not cut_short
+    with_gaps = _with_gaps(evidence, answers, stretches, begun_unseen=begun_unseen)
     # The first answer that is told need not be the first that was given.
     lowest = min(first, max(opened or 0, following.offset or 0)) if begun_unseen else first
     return Gone(
         epoch=epoch,
-        answers=tuple(answers),
+        answers=answers,
         start_offset=first,
         end_offset=end,
+        stretches=stretches,
         sure=not (following.doubtful or late),
         late=late,
         shown=((answers[0], FIRST), (following, "the next leader opens its epoch")),
@@ -224,7 +241,7 @@ def _gone(
             "answered": "answered a producer for" if late else "acknowledged",
             "answered_for": offsets_seen(answers) if with_gaps else offsets_told(first, end),
             "epoch": epoch,
-            "latest_epoch": _latest(answers, epoch),
+            "latest_epoch": max(stretch.latest_epoch for stretch in stretches),
             "epochs": epochs_of(answers, epoch),
             "rest": "" if ended else rest_of_batch(answers),
             "more": (others_between(answers, first, end) if with_gaps else "") + earlier_ones(lowest, first),
@@ -240,6 +257,25 @@ def _gone(
         },
         following=following,
     )
+
+
+def _with_gaps(
+    evidence: PartitionEvidence,
+    answers: Sequence[Produced],
+    stretches: Sequence[AnsweredStretch],
+    *,
+    begun_unseen: bool,
+) -> bool:
+    """Whether records between those that were answered for may not have been, or fared otherwise.
+
+    Records behind their first ones may not have been answered, as of producers that wait for all replicas.
+    """
+    parts = Extents.of((stretch.start_offset, stretch.end_offset) for stretch in stretches)
+    if len(parts.ranges) != 1:
+        return True
+    others = begun_unseen or evidence.chronicle.wait_for_all or any(m.left_out for m in answers)
+    (start, end), by_one = next(parts.parts), all(m.acks != -1 for m in answers)
+    return by_one and others and len({_offset(m) for m in answers}) < end - start
 
 
 def _offset(moment: Moment) -> int:

@@ -8,6 +8,7 @@ from typing import Final
 
 from rules.evidence import PartitionEvidence, epoch_held
 from rules.finding import offsets_told
+from rules.history.repetitions import times_told
 from rules.history.statements import Produced, RoleTaken
 from rules.loss.after_succession import Lateness
 from rules.loss.later import latest_epoch
@@ -36,6 +37,15 @@ def epochs_of(answers: Sequence[Produced], epoch: int) -> str:
         later = f"epoch {latest}" if latest == epoch + 1 else f"later ones up to {latest}"
         return f"epoch {epoch}, some perhaps of {later}"
     return f"epoch {epoch} or {latest}" if latest == epoch + 1 else f"an epoch from {epoch} to {latest}"
+
+
+def asked_for(answers: Sequence[Produced]) -> str:
+    """Which acknowledgements producers asked for, and how many answers were given for each where both were."""
+    for_all, by_one = [m for m in answers if m.acks == -1], [m for m in answers if m.acks != -1]
+    if not (for_all and by_one):
+        return "acks=all" if for_all else "acks=1"
+    least = "at least " if any(m.left_out for m in answers) else ""
+    return f"{least}{counted(times_told(for_all), 'answer')} with acks=all, {least}{times_told(by_one)} with acks=1"
 
 
 def offsets_seen(answers: Sequence[Produced]) -> str:

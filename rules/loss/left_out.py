@@ -15,7 +15,7 @@ from rules.facts.stretch import HIGHEST_OFFSET
 from rules.history.log_cuts import Cut
 from rules.history.moments import gives_role, own_log_end, succeeded
 from rules.history.statements import RoleTaken
-from rules.loss.gone import Gone, fates
+from rules.loss.gone import AnsweredStretch, Gone, fates
 from rules.loss.successors import Successors
 from rules.protocol.offsets import without
 from rules.replicas.epoch_ends import EpochReach
@@ -265,20 +265,20 @@ def _by_answers(evidence: PartitionEvidence) -> Iterator[LeftOut]:
     """What producers were answered for, though nothing else tells that it was written; see `fates` for the order."""
     for gone in () if evidence.epochs_used_twice else fates(evidence):
         if isinstance(gone, Gone):
-            yield _acknowledged(gone)
+            yield from (_acknowledged(gone, stretch) for stretch in gone.stretches)
 
 
-def _acknowledged(gone: Gone) -> LeftOut:
+def _acknowledged(gone: Gone, stretch: AnsweredStretch) -> LeftOut:
     following = gone.following
     return LeftOut(
         epoch=gone.epoch,
         leader=gone.leader,
         next_epoch=gone.epoch + 1 if following is None or following.epoch is None else following.epoch,
         next_leader=None if following is None else following.broker,
-        start=gone.start_offset,
-        end=gone.end_offset,
+        start=stretch.start_offset,
+        end=stretch.end_offset,
         because="nothing tells of more that a producer was answered for",
-        latest_epoch=gone.latest_epoch if gone.latest_epoch > gone.epoch else None,
+        latest_epoch=stretch.latest_epoch if stretch.latest_epoch > gone.epoch else None,
     )
 
 

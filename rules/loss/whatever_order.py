@@ -18,7 +18,8 @@ from rules.finding import offsets_told, sentences
 from rules.history.moments import succeeded
 from rules.history.repetitions import times_told
 from rules.history.statements import Produced
-from rules.loss.gone import Gone, asked_for
+from rules.loss.gone import Gone
+from rules.loss.gone_words import asked_for
 from rules.loss.unsettled import FIRST, Unsettled, acknowledged
 from rules.words import it_or_them, numbered
 

@@ -8,6 +8,7 @@ from rules.catalog import BY_ID
 from rules.chronicle.chronicle import Chronicle
 from rules.evidence import PartitionEvidence
 from rules.finding import Undecided, Violation
+from rules.loss.incurred import losses
 from rules.loss.left_out import left_out
 from rules.sketch.notation import read_sketch
 from tests.replaced import replace
@@ -77,3 +78,44 @@ t9 leads 2 epoch 1 at 2 hw 2
 def test_what_a_leader_had_deleted_before_is_not_missed(start: int, gone: list[tuple[int, int]]) -> None:
     found = BY_ID["ACK001"].check(read_sketch(DELETED.format(start=start)).evidence)
     assert [(one.start_offset, one.end_offset) for one in found if not isinstance(one, Undecided)] == gone
+
+
+LED_ON = """
+broker 1 00|222222222
+broker 2 00|222222222
+t1 leads 1 epoch 0 at 0 hw 0
+t2 acks 1 at {first} acks=1
+t3 acks 1 at 4 acks=all
+t4 acks 1 at 5 acks=1
+t5 acks 1 at 7 acks=all
+{late}t7 leads 1 epoch 1 at 9 hw 2
+t9000 leads 2 epoch 2 at 2 hw 2
+"""
+
+
+def of_two_epochs(first: int, late: str) -> PartitionEvidence:
+    """Broker 1 answered for all replicas in epoch 0 or in epoch 1, and for itself alone in epoch 0."""
+    told = read_sketch(LED_ON.format(first=first, late=late)).evidence
+    moments = (replace(m, latest_term=1) if m.kind == "produced" and m.acks == -1 else m for m in told.moments)
+    return replace(told, chronicle=Chronicle(tuple(moments)))
+
+
+@pytest.mark.parametrize(
+    ("first", "late", "more", "alone"),
+    [
+        (2, "", "the others of offsets 2–7", []),
+        # Nothing for all replicas was answered after this one: another may have led by then.
+        (3, "t6 acks 1 at 6 acks=1\n", "offset 6", ["offset 6 (acks=1)"]),
+    ],
+)
+def test_one_stretch_is_one_finding_whichever_acknowledgements_alternate_in_it(
+    first: int, late: str, more: str, alone: list[str]
+) -> None:
+    told = of_two_epochs(first, late)
+    found = [f for f in BY_ID["ACK001"].check(told) if isinstance(f, Violation)]
+    assert [f"{f.facts['answered_for']} ({f.facts['acks']}){f.facts['more']}" for f in found] == [
+        f"4 records (2 answers with acks=all, 2 with acks=1), and perhaps {more}",
+        *alone,
+    ]
+    (loss,) = (loss for loss in losses(told) if loss.matters)
+    assert (loss.epoch, loss.start_offset, loss.answers) == (0, 2, 4 + bool(late))
