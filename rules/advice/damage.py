@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rules.evidence import PartitionEvidence, Replica
-from rules.evidence.deleted import deleted
 from rules.evidence.lacked_markers import lacked_markers, transactional_pairs
 from rules.evidence.lost_ends import lost_ends
 from rules.evidence.starts import known_starts, why_without_entry
@@ -50,7 +49,7 @@ def _perhaps_lost_below(replica: Replica, evidence: PartitionEvidence) -> Iterat
     A leader hands its log start on, so its followers would delete that too.
     """
     start, known = replica.log_start_offset, [*known_starts(replica, evidence)]
-    if replica.loaded_chain or known or deleted(evidence).highest >= start:
+    if replica.loaded_chain or known or evidence.deleted.highest >= start:
         return
     below = [r for r in evidence.followers_of(replica) if r.holds(r.log_start_offset, min(start, r.log_end_offset))]
     if below:

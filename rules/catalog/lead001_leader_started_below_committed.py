@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Description, Fetch, Produce
 from rules.evidence import PartitionEvidence
-from rules.evidence.lacked_records import lacked_records
+from rules.evidence.lacked_records import lacked_records, records_lost
 from rules.evidence.perhaps_below import PerhapsBelow, openings_behind_holes, unknown_openings
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, sentences
 from rules.rule import rule
@@ -27,7 +27,8 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
 
     Proves
     ------
-    Records that were committed, and may have been read, are not in the log that everyone must follow from now on.
+    Records that were committed, and may have been read, are not in the log that everyone must follow from now on. What
+    leaders before had deleted is no part of them.
 
     Undecided when
     --------------
@@ -67,7 +68,7 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
                 "who": "an unknown broker" if lost.leader is None else f"broker {lost.leader}",
                 "leader": lost.leader,
                 "epoch": lost.epoch,
-                **lacked_records(lost.committed, lost.start_offset, lost.committed.end_offset, likely=likely, log_end=lost.opening.offset),
+                **records_lost(lost, likely=likely),
                 "committed_in_epoch": lost.committed.term,
                 "instead": f"with log end offset {lost.opening.offset}",
                 "clock": lost.opening.clock, "time": lost.opening.time,

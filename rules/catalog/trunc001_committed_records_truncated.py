@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Fetch
 from rules.evidence import CRASHED, WHEN_MADE, Cut, InferredCut, OffsetClaim, PartitionEvidence, Replica
-from rules.evidence.deleted import deleted
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, sentences
 from rules.rule import rule
 
@@ -59,7 +58,7 @@ def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violati
             yield _open(cut, cut.committed_end, cut.older, WHEN_MADE, blocking=True)
         elif cut.committed_end is not None:
             # What retention or a client had deleted before was not there to be removed.
-            begun = deleted(evidence).before(cut, evidence.chronicle.leaders.get(cut.former_epoch or 0))
+            begun = evidence.deleted.before(cut, evidence.chronicle.leaders.get(cut.former_epoch or 0))
             if begun < cut.committed_end:
                 yield _violation(cut, max(begun, cut.offset), cut.committed_end)
     for inferred in evidence.inferred_cuts:

@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rules.history.moments import Committed
+from rules.replicas.lineage import LostTerm
 
 
-def lacked_records(
-    proof: Committed, start: int, end: int, *, likely: bool = False, log_end: int | None = None
-) -> Mapping[str, str]:
-    """Where the log ended before these offsets, those between are lacking too: another proof shows that."""
+def records_lost(lost: LostTerm, *, likely: bool) -> Mapping[str, str]:
+    """What an opening lost; where its log ended before, what became of the records between."""
+    opened, deleted = lost.opening.offset or 0, lost.deleted_below
+    start, told = max(opened, deleted), lost.dated_end or 0
+    other = f"; another finding tells of offsets [{start}, {told})" if start < told else ""
+    other += f"; records before offset {deleted} had been deleted" if opened < deleted else ""
+    found = lacked_records(lost.committed, lost.start_offset, lost.committed.end_offset, likely=likely)
+    return {**found, "because": f"{found['because']}{other}"}
+
+
+def lacked_records(proof: Committed, start: int, end: int, *, likely: bool = False) -> Mapping[str, str]:
+    """What was committed, or most likely, and by which proof."""
     one = end - start == 1
     some = f"{'a ' * one}{'' if likely else 'committed '}record{'s' * (not one)} at offsets [{start}, {end})"
     sure = f" that {'was' if one else 'were'} most likely committed" if likely else ""
     shown = proof.because if likely else f"{'that record was' if one else 'they were'} committed: {proof.because}"
-    before = log_end is not None and log_end < start
-    other = f"; another finding tells of offsets [{log_end}, {start})" if before else ""
-    return {"lacked": f"{some}{sure}", "because": f"{shown}{other}"}
+    return {"lacked": f"{some}{sure}", "because": shown}

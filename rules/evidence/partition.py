@@ -27,6 +27,7 @@ from rules.replicas.commits_of_groups import GroupCommit
 from rules.replicas.committed_by_proof import committed_by_proof
 from rules.replicas.compacting import is_compacted
 from rules.replicas.coordinators import NO_COORDINATORS, Coordinators
+from rules.replicas.deleted import Deleted
 from rules.replicas.disagreement import Difference, Uncompared
 from rules.replicas.epoch_ends import EpochEnds, EpochReach, epoch_ends
 from rules.replicas.epoch_order import epochs_used_twice, presumed_leaders
@@ -42,10 +43,7 @@ from rules.replicas.metadata_snapshots import SnapshotSeen
 from rules.replicas.openings import first_openings
 from rules.replicas.placing import NOT_PLACED, Placing
 from rules.replicas.remote import RemoteCopy
-from rules.replicas.replica import (
-    Replica,
-    same_topic,
-)
+from rules.replicas.replica import Replica, same_topic
 from rules.replicas.sides import Sides, sides
 from rules.replicas.unread_copies import UnreadCopy
 from rules.settings import KAFKA_VERSION, NO_SETTINGS, BrokerVersion, Setting, Settings
@@ -135,15 +133,20 @@ class PartitionEvidence(Struct, frozen=True, kw_only=True, dict=True):
         return reopenings(self.moments, self.openings)
 
     @cached_property
+    def deleted(self) -> Deleted:
+        """Where every leader had its log begin."""
+        return Deleted(self.moments, self.openings)
+
+    @cached_property
     def lost_terms(self) -> tuple[LostTerm, ...]:
         """Every epoch that was opened below what was committed before it."""
-        lead, own = self.presumed_leaders, self.current
-        return tuple(term for term in self.opened_below if not term.checkpointed or parted(term, lead, own))
+        known = self.presumed_leaders, self.current
+        return tuple(term for term in self.opened_below if not term.checkpointed or parted(term, *known))
 
     @cached_property
     def opened_below(self) -> tuple[LostTerm, ...]:
         """The same, with those below a checkpoint that no log bears out."""
-        return tuple(openings_below_committed(self.chronicle, self.openings, self.committed_batches))
+        return tuple(openings_below_committed(self.chronicle, self.openings, self.committed_batches, self.deleted))
 
     @cached_property
     def inferred_cuts(self) -> tuple[InferredCut, ...]:
@@ -153,8 +156,7 @@ class PartitionEvidence(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def kept_older(self) -> tuple[KeptOlder, ...]:
         """Every epoch that was opened on records of an older epoch than those that were committed there."""
-        lost = (term.epoch for term in self.lost_terms)
-        return tuple(openings_on_older_records(self.chronicle, credible(self.current), frozenset(lost)))
+        return tuple(openings_on_older_records(self.chronicle, credible(self.current), self.lost_terms, self.deleted))
 
     @cached_property
     def epoch_ends(self) -> Mapping[int, EpochReach]:
@@ -174,8 +176,8 @@ class PartitionEvidence(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def committed_batches(self) -> tuple[Committed, ...]:
         """Every proof of committed records, in whole batches."""
-        every = committed_batches(self.chronicle, credible(self.own_logs), self.openings)
-        return tuple(surely_before(every, self.perhaps_led_since, self.chronicle))
+        told = self.chronicle, credible(self.own_logs), self.openings
+        return tuple(surely_before(committed_batches(*told), self.perhaps_led_since, self.chronicle))
 
     def committed_by_proof(self, replica: Replica) -> int:
         """How far a replica's records are committed by what was told; 0 where nothing tells, or epochs began anew."""

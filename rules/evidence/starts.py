@@ -8,7 +8,6 @@ from typing import Final
 from msgspec import Struct
 
 from rules.evidence import PartitionEvidence
-from rules.evidence.deleted import deleted
 from rules.evidence.without_entry import file_may_be_of_another_moment, lies_before_the_file
 from rules.facts.stretch import EpochRun
 from rules.history.moments import OF_SERVER_LOG
@@ -105,7 +104,7 @@ def once_started_there(replica: Replica, evidence: PartitionEvidence) -> bool:
     begins = replica.epoch_file.entries[0].start_offset
     beside = (other for other in evidence.current if other is not replica and other.epoch_file.entries)
     others = [other.epoch_file.entries[0].start_offset for other in beside]
-    if deleted(evidence).highest >= begins or (others and min(others) >= begins):
+    if evidence.deleted.highest >= begins or (others and min(others) >= begins):
         return True
     speaks = any(moment.kind in OF_SERVER_LOG for moment in evidence.chronicle.told_by(replica.broker))
     return not others and not speaks

@@ -11,7 +11,6 @@ from rules.chronicle.extents import Extents
 from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import Moment, PartitionEvidence, epoch_held
 from rules.evidence.asked_once import asked_once
-from rules.evidence.deleted import deleted
 from rules.finding import FactValue, offsets_told
 from rules.history.moments import succeeded
 from rules.history.repetitions import begin_unseen, times_told
@@ -98,7 +97,7 @@ def _begins(evidence: PartitionEvidence, answer: Produced, epoch: int, lost_in: 
     """Where the log that has it began at last, or below: what was deleted is no more to be missed."""
     latest = answer.term if answer.latest_term is None else answer.latest_term
     end = evidence.batch_end(_offset(answer), epoch)
-    return deleted(evidence).lost_later(answer.witness, -1 if latest is None else latest, end, lost_in)
+    return evidence.deleted.lost_later(answer.witness, -1 if latest is None else latest, end, lost_in)
 
 
 def _reaches(evidence: PartitionEvidence, answer: Produced, epoch: int, lost_in: int) -> bool:

@@ -10,7 +10,6 @@ from msgspec import Struct
 from rules.chronicle.extents import Extents
 from rules.evidence import CRASHED, METADATA_TOPIC, PartitionEvidence, Replica
 from rules.evidence.asked_once import asked_once
-from rules.evidence.deleted import deleted
 from rules.evidence.shortened import stopped_by_its_log
 from rules.facts.stretch import UNOPENED
 from rules.loss.left_out import LeftOut, left_out
@@ -100,7 +99,7 @@ def _readable(evidence: PartitionEvidence) -> Mapping[str, Ranges]:
 def _begun(evidence: PartitionEvidence) -> int:
     """Where every log begins at least: what retention or a client deleted below is nothing that went."""
     epoch, leader = evidence.chronicle.last_leader
-    below = deleted(evidence).below(leader, epoch)
+    below = evidence.deleted.below(leader, epoch)
     return max([below, *(replica.log_start_offset for replica in own_logs(evidence))])
 
 

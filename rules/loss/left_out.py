@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from rules.chronicle.extents import Extents
 from rules.evidence import PartitionEvidence
 from rules.evidence.asked_once import asked_once
-from rules.evidence.deleted import deleted
 from rules.facts.stretch import HIGHEST_OFFSET
 from rules.history.log_cuts import Cut
 from rules.history.moments import gives_role, own_log_end, succeeded
@@ -69,7 +68,7 @@ def left_out(evidence: PartitionEvidence) -> tuple[LeftOut, ...]:
     """
     parted: list[LeftOut] = []
     by_epoch: dict[int, list[int]] = {}
-    begins, successors = deleted(evidence), Successors(evidence)
+    begins, successors = evidence.deleted, Successors(evidence)
     opened = (*_by_reopenings(evidence), *_by_openings(evidence, successors))
     unsure = _by_ends_of_some_epoch(evidence, successors)
     every = [*opened, *unsure, *_by_cuts(evidence), *_inferred(evidence)]
@@ -84,7 +83,8 @@ def left_out(evidence: PartitionEvidence) -> tuple[LeftOut, ...]:
         if stretch.older:
             earlier = (b for b in parted if b.epoch < stretch.epoch and b.next_epoch <= stretch.next_epoch)
             billed += [(b.start, b.end) for b in earlier]
-        start = max(stretch.start, begins.lost_later(stretch.leader, stretch.epoch, stretch.end, stretch.next_epoch))
+        begun = begins.lost_later(stretch.leader, stretch.epoch, stretch.end, stretch.next_epoch, stretch.reopening)
+        start = max(stretch.start, begun)
         for low, high in without(start, stretch.end, billed):
             _put(parted, places, replace(stretch, start=low, end=high))
     for gone in _by_answers(evidence):

@@ -13,7 +13,8 @@ from rules.facts.stretch import EpochRun
 from rules.history.moments import Committed
 from rules.history.statements import RoleTaken
 from rules.replicas.batch_ends import BatchEnds
-from rules.replicas.lineage import told_in_its_term
+from rules.replicas.deleted import Deleted
+from rules.replicas.lineage import LostTerm, told_in_its_term
 from rules.replicas.openings import first_openings
 from rules.replicas.replica import Replica
 
@@ -34,12 +35,12 @@ class KeptOlder(Struct, frozen=True, kw_only=True):
 
 
 def openings_on_older_records(
-    chronicle: Chronicle, replicas: Sequence[Replica], voided: Collection[int]
+    chronicle: Chronicle, replicas: Sequence[Replica], voided: Collection[LostTerm], deleted: Deleted
 ) -> Iterator[KeptOlder]:
     """Every epoch whose leader had not the committed records of the epochs before it, though its log was long enough.
 
     The offset at which it opened does not show it: only its log does, as long as it holds what it held then. What was
-    committed before a voided epoch, which opened below it, is lost already.
+    committed before a voided epoch, which opened below it, is lost already. What had been deleted is not missed.
     """
     starts, sure = chronicle.opened, chronicle.sure_terms
     ends = BatchEnds(chronicle.moments, replicas, first_openings(chronicle.moments, replicas))
@@ -53,9 +54,10 @@ def openings_on_older_records(
         leader = next((replica for replica in replicas if replica.broker == starts[epoch].broker), None)
         if leader is None:
             continue
-        void_below = max((lost for lost in voided if lost <= epoch), default=-1)
+        void_below = max((lost.epoch for lost in voided if lost.epoch <= epoch), default=-1)
         for term in sorted(term for term in best if void_below <= term < epoch and term not in taken):
-            found = _kept(leader, starts[epoch], starts.get(term), best[term])
+            begun = deleted.lost_later(chronicle.leaders.get(term), term, best[term].end_offset, epoch)
+            found = _kept(leader, starts[epoch], starts.get(term), best[term], begun)
             if found and not cut_since(found.leader, found.epoch, found.end_offset, chronicle):
                 taken.add(term)
                 yield replace(found, perhaps_before=tuple(_unopened(chronicle, term, found)))
@@ -69,10 +71,12 @@ def _unopened(chronicle: Chronicle, term: int, found: KeptOlder) -> Iterator[int
             yield epoch
 
 
-def _kept(leader: Replica, opening: RoleTaken, former: RoleTaken | None, proof: Committed) -> KeptOlder | None:
+def _kept(
+    leader: Replica, opening: RoleTaken, former: RoleTaken | None, proof: Committed, begun: int
+) -> KeptOlder | None:
     if former is None or former.offset is None or opening.offset is None or opening.epoch is None or leader.cleaned:
         return None
-    older = older_run(leader, proof.term, former.offset, min(proof.end_offset, opening.offset))
+    older = older_run(leader, proof.term, max(former.offset, begun), min(proof.end_offset, opening.offset))
     if older is None:
         return None
     run, start, end = older

@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rules.chronicle.chronicle import Chronicle
 from rules.facts.stretch import EpochRun
@@ -17,6 +18,7 @@ from rules.history.statements import LogEvent, RoleTaken
 from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.protocol.steps import StepLimit
 from rules.replicas.batch_ends import BatchEnds
+from rules.replicas.deleted import Deleted
 from rules.replicas.markers import NEVER
 from rules.replicas.openings import ON_DISK
 from rules.replicas.replica import Replica
@@ -30,9 +32,13 @@ class LostTerm(Struct, frozen=True, kw_only=True):
     epoch: int
     leader: int | None
     start_offset: int
-    """Of the first record that was lost; where a witness dated the loss of some, an undated proof is of the rest."""
+    """Of the first record that was lost and had not been deleted before."""
     committed: Committed
     opening: RoleTaken
+    dated_end: int | None = None
+    """Up to where a witness dated the loss, of which another one tells; null where this one is not of the rest."""
+    deleted_below: int = 0
+    """Up to where the leaders before had deleted."""
 
     @property
     def checkpointed(self) -> bool:
@@ -46,7 +52,7 @@ class LostTerm(Struct, frozen=True, kw_only=True):
 
 
 def openings_below_committed(
-    chronicle: Chronicle, first: Mapping[int, RoleTaken], proofs: Sequence[Committed]
+    chronicle: Chronicle, first: Mapping[int, RoleTaken], proofs: Sequence[Committed], deleted: Deleted
 ) -> Iterator[LostTerm]:
     """Every time an epoch was opened below a proved end of committed records, by its leader's own word.
 
@@ -58,7 +64,8 @@ def openings_below_committed(
         best = pool.furthest_before(opening)
         again = opening is not first[opening.epoch or 0]
         if best is not None and opening.offset is not None and best.end_offset > opening.offset:
-            yield from _lost_terms(opening, opening.offset, best, pool)
+            for lost in _lost_terms(opening, opening.offset, best, pool):
+                yield from _undeleted(lost, chronicle.leaders, deleted)
             pool.throw_away(opening, again=again)
         pool.pass_by(opening, again=again)
 
@@ -66,12 +73,23 @@ def openings_below_committed(
 def _lost_terms(opening: RoleTaken, start: int, best: Committed, pool: _Proofs) -> Iterator[LostTerm]:
     """What an opening left out; beyond what a witness told at a time, a checkpoint or a tool may tell of more."""
     epoch = -1 if opening.epoch is None else opening.epoch
-    dated = pool.furthest_dated() if best.moment.clock in _UNDATED else None
+    told, dated = None, pool.furthest_dated() if best.moment.clock in _UNDATED else None
     if dated is not None and start < dated.end_offset:
         yield LostTerm(epoch=epoch, leader=opening.broker, start_offset=start, committed=dated, opening=opening)
-        start = dated.end_offset
+        start, told = dated.end_offset, dated.end_offset
     if start < best.end_offset:
-        yield LostTerm(epoch=epoch, leader=opening.broker, start_offset=start, committed=best, opening=opening)
+        yield LostTerm(
+            epoch=epoch, leader=opening.broker, start_offset=start, committed=best, opening=opening, dated_end=told
+        )
+
+
+def _undeleted(lost: LostTerm, leaders: Mapping[int, int], deleted: Deleted) -> Iterator[LostTerm]:
+    """The same without what the leaders before had deleted: the opening has not lost that."""
+    term, end = lost.committed.term, lost.committed.end_offset
+    again = lost.opening if term >= lost.epoch else None
+    begun = deleted.lost_later(leaders.get(term), term, end, lost.epoch, again)
+    if begun < end:
+        yield replace(lost, start_offset=max(lost.start_offset, begun), deleted_below=begun)
 
 
 class _Proofs:

@@ -96,7 +96,7 @@ def _committed_below_min_isr(evidence: PartitionEvidence) -> Iterator[Hit]:
                 at=m,
                 says=f"broker {m.witness} told high watermark {m.high_watermark} while fewer than"
                 f" {MIN_IN_SYNC}={least.value} replicas were in sync, and epoch {lost.epoch} began at"
-                f" {lost.start_offset}",
+                f" {lost.opening.offset}",
                 exhibits=(
                     Exhibit(span=m.span, role="the high watermark"),
                     Exhibit(span=least.span, role=f"{MIN_IN_SYNC} as set"),

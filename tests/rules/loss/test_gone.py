@@ -74,10 +74,15 @@ t9 leads 2 epoch 1 at 2 hw 2
 """
 
 
+@pytest.mark.parametrize("rule", ["ACK001", "LEAD001"])
 @pytest.mark.parametrize(("start", "gone"), [(5, [(5, 6)]), (6, [])])
-def test_what_a_leader_had_deleted_before_is_not_missed(start: int, gone: list[tuple[int, int]]) -> None:
-    found = BY_ID["ACK001"].check(read_sketch(DELETED.format(start=start)).evidence)
-    assert [(one.start_offset, one.end_offset) for one in found if not isinstance(one, Undecided)] == gone
+def test_what_a_leader_had_deleted_before_is_not_missed(start: int, gone: list[tuple[int, int]], rule: str) -> None:
+    evidence = read_sketch(DELETED.format(start=start)).evidence
+    found = [one for one in BY_ID[rule].check(evidence) if not isinstance(one, Undecided)]
+    assert [(one.start_offset, one.end_offset) for one in found] == gone
+    assert [(loss.start_offset, loss.end_offset) for loss in losses(evidence)] == gone
+    if rule == "LEAD001" and gone:
+        assert str(found[0].facts["because"]).endswith("; records before offset 5 had been deleted")
 
 
 LED_ON = """

@@ -7,10 +7,10 @@ import pytest
 from auditor.report.bill import details, sentence
 from parsers.provenance import Span
 from parsers.tables import RefusalKind
-from rules.catalog import RULES
+from rules.catalog import BY_ID, RULES
 from rules.facts.stretch import UnreadBytes
 from rules.judging.judge import judge
-from rules.loss.incurred import Loss
+from rules.loss.incurred import Loss, losses
 from rules.sketch.notation import read_sketch
 from tests.lab.sketches import OPENED_ONCE_MORE
 from tests.replaced import replace
@@ -40,6 +40,16 @@ def test_what_was_written_before_is_lost_also_where_its_number_stands_again() ->
     assert [(copy.broker, copy.start_offset, copy.end_offset) for copy in loss.survivors] == [(2, 0, 2)]
     assert loss.reused_end == 4
     assert loss.answers == 2, "answers that were given since the epoch was opened again are of other records"
+
+
+@pytest.mark.parametrize(("at", "start"), [("t9", 0), ("t4", 3)])
+def test_what_was_deleted_is_no_loss_and_what_its_later_life_deletes_hides_none(at: str, start: int) -> None:
+    fetch = f"{at} fetch 2@4 from 1 hw=4 start=3\n"
+    told = TOLD + fetch if at == "t9" else TOLD.replace("t5", f"{fetch}t5")
+    evidence = read_sketch(LEADER + FOLLOWER + told).evidence
+    assert [(loss.start_offset, loss.end_offset) for loss in losses(evidence)] == [(start, 9)]
+    (found,) = BY_ID["LEAD001"].check(evidence)
+    assert (found.start_offset, found.end_offset) == (start, 9)
 
 
 def test_a_last_batch_of_which_only_the_answer_is_left_may_have_held_more() -> None:

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from typing import TypeGuard
 
-from rules.evidence import Cut, Moment, PartitionEvidence
-from rules.evidence.asked_once import asked_once
+from rules.history.log_cuts import Cut
+from rules.history.moments import Moment
 from rules.history.statements import Answered, LogEvent, RoleTaken
-
-
-@asked_once
-def deleted(evidence: PartitionEvidence) -> Deleted:
-    """Where every leader had its log begin."""
-    return Deleted(evidence.moments, evidence.openings)
 
 
 class Deleted:
@@ -23,7 +17,7 @@ class Deleted:
 
     def __init__(self, moments: Sequence[Moment], openings: Mapping[int, RoleTaken]) -> None:
         """By clock, the terms in order and the highest log start up to each."""
-        self._openings = openings
+        self._moments, self._openings = moments, openings
         starts: dict[str, dict[int, int]] = {}
         for moment in moments:
             if not _of_its_own(moment) or moment.doubtful:
@@ -47,11 +41,15 @@ class Deleted:
         place = bisect_right(self._terms.get(clock, ()), epoch)
         return self._starts[clock][place - 1] if place else 0
 
-    def lost_later(self, leader: int | None, epoch: int, end: int, lost_in: int) -> int:
-        """The highest log start told of records below an end before an epoch lost them.
+    def lost_later(
+        self, leader: int | None, epoch: int, end: int, lost_in: int, again: RoleTaken | None = None
+    ) -> int:
+        """The highest log start told of records below an end before an epoch lost them, or its leader's role once more.
 
         Leaders of epochs between began with those records, and deleted them as lawfully as who had written them.
         """
+        if again is not None:
+            return self._until(again)
         highest = self.below(leader, epoch)
         for between in sorted(each for each in self._openings if epoch < each < lost_in):
             opening = self._openings[between]
@@ -59,6 +57,12 @@ class Deleted:
                 break
             highest = max(highest, self.below(opening.broker, between))
         return highest
+
+    def _until(self, again: RoleTaken) -> int:
+        """The highest log start that a leader told before it took a role again: later ones are of the same epoch."""
+        own = takewhile(lambda moment: moment is not again, self._moments)
+        told = (m.log_start_offset for m in own if m.clock == again.clock and _of_its_own(m) and not m.doubtful)
+        return max((start for start in told if start is not None), default=0)
 
     def before(self, cut: Cut, leader: int | None) -> int:
         """The highest log start that a broker that cut its log, or who led what it had copied, told until then."""
