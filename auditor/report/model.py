@@ -15,6 +15,7 @@ from auditor.report.placed import (
 )
 from auditor.report.policy_outcome import PolicyOutcome
 from rules.advice import (
+    DELETE,
     LOSES_NO_MORE,
     LOSES_NOTHING,
     Advice,
@@ -46,7 +47,7 @@ from rules.verdict import ReplicaVerdict, Scope
 from rules.words import numbered
 
 __all__ = [
-    "LOSES_NOTHING", "LOSES_NO_MORE",
+    "DELETE", "LOSES_NOTHING", "LOSES_NO_MORE",
     "Advice", "AuditReport", "Availability", "Candidate", "ClockOffset", "Condition", "Contents", "Counterfactual",
     "Coverage", "Doomed", "Exposure", "Gate", "Going", "GroupAtRisk", "Incident", "IncidentBill", "Loss", "LostClient",
     "LostProducer", "LostReader", "Milestone", "OwedCut", "PlacedAdvice", "PlacedAvailability",

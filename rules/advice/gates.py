@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from rules.advice.damage import NOT_WHOLE
 from rules.advice.lacking import Held, copies_first, costs
+from rules.advice.put_aside import deletions, removed_beside
 from rules.advice.restarts import (
     Restarts,
     acts_on_its_metadata,
@@ -63,13 +64,14 @@ def gates(
     absent: Sequence[int],
     gone: AlreadyLost,
 ) -> Iterator[Gate]:
-    """One gate a broker's restart, one an election, one for a change of protocol versions."""
+    """One gate a broker's restart, one a folder that only people delete, one an election, one for new versions."""
     in_order = sorted(replicas, key=lambda replica: replica.broker)
     unjudged = not_judged(absent, unjudged_copies(evidence))
     outcomes = _elections(in_order, choices, unjudged, gone)
     free = [path for path, election in outcomes.items() if election.going == "go"]
     restarts = _restarts(in_order, choices, Restarts(evidence, *returns, gone.losses, unjudged, free), outcomes)
-    barred = [gate for gate in restarts if gate.going == "no-go"]
+    beside = {gate.action: gate for gate in removed_beside(in_order, gone.losses)}
+    barred = [gate for gate in (*restarts, *beside.values()) if gate.going == "no-go"]
     rolling = _versions(evidence, replicas, barred, unjudged, _alike_first(choices))
     open_ones = [gate.action for gate in restarts if gate.going == "unknown"]
     costly = [gate.action for gate in outcomes.values() if gate.going == "no-go"]
@@ -79,7 +81,8 @@ def gates(
         rolling = replace(rolling, going="unknown", because=f"cannot be judged. {what}")
     alone = evidence.topic != METADATA_TOPIC and rolling.going == "no-go" and not barred
     yield from (_alone(gate) if alone and gate.going == "go" else gate for gate in restarts)
-    yield from unseen_restarts(absent, unjudged_copies(evidence))
+    unseen = unseen_restarts(absent, unjudged_copies(evidence))
+    yield from (*(gate for gate in unseen if gate.action not in beside), *beside.values(), *deletions(gone.losses))
     if evidence.topic == METADATA_TOPIC:  # its voters elect by themselves, and it cannot be assigned
         return
     yield from outcomes.values()

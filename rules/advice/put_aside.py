@@ -8,10 +8,11 @@ from msgspec.structs import replace
 
 from rules.advice.cuts import stretch_of
 from rules.advice.lacking import named, perhaps_words
-from rules.advice.weighed import Gate, Stretch
+from rules.advice.weighed import DELETE, Gate, Stretch
+from rules.chronicle.extents import Extents
 from rules.evidence import PartitionEvidence, Replica
 from rules.loss.incurred import Loss
-from rules.loss.survivors import FADING
+from rules.loss.survivors import FADING, Survivor
 from rules.protocol.offsets import without
 from rules.replicas.inferred import may_be_cut
 from rules.replicas.replica import Leftover
@@ -20,15 +21,38 @@ Found = tuple[Leftover, Stretch]
 """A file that was put aside, and records of it."""
 
 
-def removes_lost(replica: Replica, losses: Sequence[Loss]) -> Gate | None:
+def removes_lost(broker: int, losses: Sequence[Loss]) -> Gate | None:
     """A start that removes copies of records that a bill names."""
-    billed = (copy for loss in losses if loss.matters for copy in loss.survivors)
-    copies = [copy for copy in billed if copy.broker == replica.broker and copy.kind in FADING]
+    copies = [copy for copy in _billed(losses) if copy.broker == broker and copy.kind in FADING]
     if not copies:
         return None
     paths = dict.fromkeys(copy.path for copy in copies)
     what = f"removes {_counted(copies[0].kind, len(paths))} with lost records: {named(copies)}."
-    return Gate(action=f"restart broker {replica.broker}", going="no-go", because=what, first=_copy(paths))
+    return Gate(action=f"restart broker {broker}", going="no-go", because=what, first=_copy(paths))
+
+
+def removed_beside(replicas: Sequence[Replica], losses: Sequence[Loss]) -> Iterator[Gate]:
+    """The same of brokers that have no replica any more: the folder that waits for its deletion is all they have."""
+    own = {replica.broker for replica in replicas}
+    for broker in sorted({copy.broker for copy in _billed(losses)} - own):
+        gate = removes_lost(broker, losses)
+        yield from () if gate is None else (gate,)
+
+
+def deletions(losses: Sequence[Loss]) -> Iterator[Gate]:
+    """Stray folders that nothing removes but people, as long as no log holds their lost records."""
+    lost = [loss for loss in losses if loss.matters and not loss.restored]
+    strays = [copy for copy in _billed(lost) if copy.kind == "stray dir"]
+    kept = Extents.of((copy.start_offset, copy.end_offset) for copy in _billed(lost) if copy.kind == "replica")
+    for path in dict.fromkeys(copy.path for copy in strays):
+        last = [c for c in strays if c.path == path and Extents.of([(c.start_offset, c.end_offset)]) - kept]
+        if last:
+            because = f"destroys lost records that no log here holds: {named(last)}."
+            yield Gate(action=f"{DELETE}{path}", going="no-go", because=because, first=_copy((path,)))
+
+
+def _billed(losses: Sequence[Loss]) -> Iterator[Survivor]:
+    return (copy for loss in losses if loss.matters for copy in loss.survivors)
 
 
 def removes_unbilled(replica: Replica, evidence: PartitionEvidence) -> Gate | None:

@@ -50,7 +50,7 @@ class Restarts(Struct, frozen=True):
         if together:
             because = f"cuts {named(d.stretch for d in together)}. So does whoever else has them, by following too."
             return Gate(action=action, going="no-go", because=because, first=f"copy {replica.path}")
-        if removing := removes_lost(replica, self.losses):
+        if removing := removes_lost(replica.broker, self.losses):
             return removing
         may_be_elected = replica.path in self.electable
         short = short_start(replica, reached, self.evidence, may_be_elected=may_be_elected)

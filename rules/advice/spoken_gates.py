@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from rules.advice.gates import ASKED_FIRST, LOSES_NO_MORE, LOSES_NOTHING, ROLLING, in_no_copy
 from rules.advice.restarts import CUTS_NOTHING
-from rules.advice.weighed import Advice, Gate, worth_of
+from rules.advice.weighed import DELETE, Advice, Gate, worth_of
 from rules.words import any_of
 
 _DOING: Final = {
@@ -89,4 +89,5 @@ def gate_words(gate: Gate) -> str:
     """What comes of an action, in sentences: electing broker 1, 2 or 3 loses nothing."""
     verb, broker, number = gate.action.rpartition(" broker ")
     doing = f"{_DOING.get(verb, verb)}{broker}{number}" if verb else _DOING.get(gate.action, gate.action)
+    doing = f"deleting {gate.action.removeprefix(DELETE)}" if gate.action.startswith(DELETE) else doing
     return f"{doing} {gate.because}"

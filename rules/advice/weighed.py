@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -12,6 +12,8 @@ from rules.loss.unbilled import Unbilled
 from rules.replicas.unread_copies import UnreadCopy
 
 Going = Literal["go", "no-go", "unknown"]
+DELETE: Final = "delete "
+"""How the action of a gate begins that is about a folder."""
 
 
 class Stretch(Struct, frozen=True, kw_only=True):
@@ -177,7 +179,7 @@ class Advice(Struct, frozen=True, kw_only=True):
     def settled(self) -> bool:
         """Whether who led last is the best choice, lacks nothing, and no return destroys anything: nothing to do."""
         best = next(iter(self.candidates), None)
-        if best is None or self.nowhere:
+        if best is None or self.nowhere or any(gate.action.startswith(DELETE) for gate in self.gates):
             return False
         return best.broker == self.leading and self._all_judged and best.sound
 

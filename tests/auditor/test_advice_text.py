@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from dumps_at_hand import SAMPLES
-from lost_records import unclean
+from lost_records import TOPIC_ID, unclean
 
 from auditor.advise import run_advise
 from auditor.audit import audit
@@ -198,6 +198,15 @@ def test_before_a_restart_the_last_copy_is_named_with_its_bytes(tmp_path: Path) 
     assert "broker 1: offsets 100–149 of epoch 0, all committed; the last copy in this dump" in told[place:]
     assert "copy now: broker-1/data/pay-0/00000000000000000000.log bytes [" in told[place:]
     assert "NO-GO    Restarting broker 1 destroys the last copy" in told
+
+
+def test_a_stray_folder_with_the_last_copy_is_copied_in_the_first_step(tmp_path: Path) -> None:
+    dump = unclean(tmp_path / "dump", "stray dir", logs=True)
+    told = " ".join(text(audit(dump, AuditConfig(engine="local", topic=("pay",))).advice).split())
+    folder = f"broker-1/data/pay-0.{TOPIC_ID}-stray"
+    assert f"NO-GO Deleting {folder} destroys lost records that no log here holds: offsets 100–149 of epoch 0." in told
+    assert f"1. Copy {folder}." in told
+    assert "No election and no copy is needed" not in told
 
 
 def test_of_equal_candidates_one_whose_start_destroys_nothing_comes_first(tmp_path: Path) -> None:

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from auditor.report.advice.advice_files import before_election
 from rules.advice import Advice, Candidate, Gate, advise, gate_words, starts, told_gates, where_gravest
+from rules.advice.gates import ROLLING
 from rules.catalog import RULES
 from rules.evidence import PartitionEvidence
 from rules.judging.judge import judge
@@ -43,6 +45,33 @@ def test_candidates_rank_by_epoch_then_log_end() -> None:
     told = advice_on(NEW + "broker 1 00000000|\nbroker 2 000011|\nbroker 3 0000111|\n")
     assert [c.broker for c in told.candidates] == [3, 2, 1]
     assert told.leaders == (3,)
+
+
+LAST_COPY = """
+broker 1 0000111|
+broker 2 0000111|
+broker 3 {log}| ; {kind}
+t1 leads 1 epoch 0 at 0 hw 0
+t2 acks 1 at 6 acks=all
+t3 leads 2 epoch 1 at 4 hw 4
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "log", "barred"),
+    [
+        ("stray", "0000000", ["delete broker-3/t-0.0-stray"]),
+        ("deleted", "0000000", ["restart broker 3", ROLLING]),
+        # Such folders are no matter where they hold nothing that was lost.
+        ("stray", "0000", []),
+        ("deleted", "0000", []),
+    ],
+)
+def test_the_last_copy_in_a_folder_that_is_no_replica_is_copied_first(kind: str, log: str, barred: list[str]) -> None:
+    told = advice_on(NEW + LAST_COPY.format(kind=kind, log=log))
+    first = f"copy broker-3/t-0.0-{kind}"
+    assert [(g.action, g.first) for g in told.gates if g.going == "no-go"] == [(action, first) for action in barred]
+    assert {*before_election(told, told.candidates[0])} == ({f"C{first[1:]}."} if barred else set())
 
 
 def test_equal_logs_rank_by_health_and_by_how_the_broker_stopped() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 from typing import Final
 
-from auditor.report.model import Advice, Candidate, Gate, Going, PlacedAdvice, Survivor
+from auditor.report.model import DELETE, Advice, Candidate, Gate, Going, PlacedAdvice, Survivor
 from rules.finding import capital, offsets_told
 from rules.words import listed, numbered
 
@@ -160,7 +160,8 @@ def _for(release: tuple[int, ...]) -> str:
 def before_election(advice: Advice, best: Candidate) -> Iterator[str]:
     """Copies first; then who may start, and who may not yet."""
     own = next(gate for gate in advice.gates if gate.action == f"elect broker {best.broker}")
-    barred = [gate for gate in (*_restarts(advice), own) if gate.going == "no-go" and not gate.after_lead_of]
+    removing = (gate for gate in advice.gates if gate.action.startswith(DELETE))
+    barred = [gate for gate in (*_restarts(advice), *removing, own) if gate.going == "no-go" and not gate.after_lead_of]
     firsts = dict.fromkeys(gate.first for gate in barred if gate.first)
     held = _held_by_folders(advice, best, firsts)
     yield from (f"{capital(first)}." for first in firsts if not (held and first == own.first))

@@ -75,7 +75,7 @@ def actions(report: AuditReport) -> tuple[Action, ...]:
 
 def _reach(action: Action) -> bool:
     """Whether it is about all brokers at once: what bars one of them bars that too, and is the reason."""
-    return action.is_gate and not action.words.startswith(("restarting broker", "electing broker"))
+    return action.is_gate and not action.words.startswith(("restarting broker", "electing broker", "deleting "))
 
 
 def _of_whole_brokers(advice: Sequence[PlacedAdvice]) -> Iterator[PlacedAdvice]:

@@ -39,6 +39,8 @@ def _words(history: PlacedHistory, first: Survivor, report: AuditReport) -> str:
     """Whose copy it is and until when: a start that cuts none of it does not end it, an election may."""
     broker, kind = f"broker {first.broker}", "" if first.kind == "replica" else f"{first.kind} "
     copy = f"Copy these records from {broker} ({kind}{PLACE_OF_NAMES}) before"
+    if first.kind == "stray dir":
+        return f"{copy} anybody deletes that folder. {_FATE[first.kind]}"
     starts = _starts(history, first.broker, report) if first.kind == "replica" else {"no-go"}
     if starts == {"go"}:
         return f"{copy} any election. A restart of {broker} alone keeps them."
