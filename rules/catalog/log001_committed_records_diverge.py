@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, OffsetCheckpoint
+from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import METADATA_TOPIC, Difference, PartitionEvidence
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, offsets_told
 from rules.rule import rule
@@ -81,15 +82,25 @@ def _open_points(evidence: PartitionEvidence) -> Iterator[Undecided]:
     for difference in evidence.differences if evidence.topic != METADATA_TOPIC else ():
         if difference.watermarks_unknown and not difference.same_epoch:
             brokers, start, end = (difference.left.broker, difference.right.broker), difference.start_offset, difference.end_offset
+            unlisted = difference.unlisted
+            without = f". The replication-offset-checkpoint of {numbered('broker', unlisted, 'has')} no entry for this partition"
             yield Undecided(
                 reason=f"{numbered('broker', brokers)} hold different records at {offsets_told(start, end)}. Whether both"
-                " count theirs as committed is not known",
-                missing=f"the replication-offset-checkpoint of {numbered('broker', difference.watermarks_unknown)}, which holds"
-                " high watermarks",
+                f" count theirs as committed is not known{without if unlisted else ''}",
+                missing=" and ".join(_would_tell(difference)),
                 brokers=brokers,
                 start_offset=start,
                 end_offset=end,
             )
+
+
+def _would_tell(difference: Difference) -> Iterator[str]:
+    """What tells how far each is committed: its checkpoint of high watermarks; where that has no entry, its logs."""
+    unread = [broker for broker in difference.watermarks_unknown if broker not in difference.unlisted]
+    if unread:
+        yield f"the replication-offset-checkpoint of {numbered('broker', unread)}, which holds high watermarks"
+    for broker in difference.unlisted:
+        yield would_tell(Silence(broker=broker, log="roles"), Silence(broker=broker, log="requests"))
 
 
 def _by_range(evidence: PartitionEvidence) -> dict[tuple[int, int], list[Difference]]:

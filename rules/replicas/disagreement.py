@@ -53,6 +53,12 @@ class Difference(Struct, frozen=True, kw_only=True):
         return tuple(broker for broker, known in self._committed if known is None)
 
     @property
+    def unlisted(self) -> tuple[int, ...]:
+        """Those of them whose checkpoint of high watermarks was read, and has no entry for the partition."""
+        read = {r.broker for r in (self.left, self.right) if "replication-offset-checkpoint" not in r.untold}
+        return tuple(broker for broker in self.watermarks_unknown if broker in read)
+
+    @property
     def committed_end(self) -> int:
         """Offsets below this one are committed as far as both replicas know; 0 where one of them knows nothing."""
         return min(known or 0 for _, known in self._committed)

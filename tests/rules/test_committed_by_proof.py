@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from parsers.provenance import FileKind
 from rules.catalog import BY_ID
-from rules.finding import Severity, Violation
+from rules.finding import Severity, Undecided, Violation
 from rules.sketch.notation import read_sketch
 from rules.zoom.differences import with_differences
+from tests.replaced import replace
 
 PARTED = """
 broker 1  000111|{first}
@@ -38,3 +40,23 @@ def test_what_was_answered_for_all_is_committed_beyond_an_old_checkpoint(
     assert [(v.brokers, v.start_offset, v.end_offset, v.severity) for v in cuts] == [((1,), 3, 6, owed)]
     apart = [v for v in BY_ID["LOG001"].check(known) if isinstance(v, Violation)]
     assert [(v.start_offset, v.end_offset) for v in apart] == diverging
+
+
+@pytest.mark.parametrize(
+    ("untold", "asks"),
+    [
+        (
+            frozenset({"replication-offset-checkpoint"}),
+            "the replication-offset-checkpoint of broker 1, which holds high watermarks",
+        ),
+        # The file is here, and has no entry for the partition: another copy of it would tell no more.
+        (frozenset(), "broker 1's state-change.log (Kafka 2.5 and older: server.log), or broker 1's request log"),
+    ],
+)
+def test_a_checkpoint_without_an_entry_is_not_asked_for(untold: frozenset[FileKind], asks: str) -> None:
+    told = with_differences(read_sketch("broker 1 000111 ; hw none\nbroker 2* 0002|\n").evidence)
+    first = replace(told.differences[0], left=replace(told.differences[0].left, untold=untold))
+    found = BY_ID["LOG001"].check(replace(told, differences=(first,)))
+    (open_one,) = (one for one in found if isinstance(one, Undecided))
+    assert open_one.missing == asks
+    assert open_one.reason.endswith("of broker 1 has no entry for this partition") == (not untold)
