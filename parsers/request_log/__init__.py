@@ -16,7 +16,7 @@ from parsers.request_log.by_partition import (
 from parsers.request_log.call import AnsweredPartition, AskedPartition, FetchCall, PartitionKey
 from parsers.request_log.fetch_columns import RequestColumns, Rows
 from parsers.request_log.presence import first_time, holds_requests
-from parsers.request_log.read import EVERY_API, LineCounts
+from parsers.request_log.read import EVERY_API, NO_LINE, LineCounts
 from parsers.request_log.repeated_requests import Again, Worded
 from parsers.request_log.sessions import NOTHING, SessionState, join
 from parsers.request_log.trace import Trace, sessions_after

@@ -9,6 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from parsers.refusal import shorten
 from parsers.request_log.fields import WrongShape
 
 DEFAULT_PATTERN: Final = "[%d] %p %m (%c)%n"
@@ -26,12 +27,18 @@ class Layout(Struct, frozen=True, kw_only=True):
     """A log4j or log4j2 pattern, understood as far as finding time and message needs it."""
 
     prefix: re.Pattern[bytes]
+    pattern: str
+
+    @property
+    def words(self) -> str:
+        """The pattern as a refusal names it."""
+        return shorten(self.pattern)
 
     def time_before(self, line: bytes, message: int) -> str:
         """The time text of the prefix that ends where the message starts; WrongShape where none stands there."""
         found = self.prefix.fullmatch(line, 0, message) if message <= PREFIX_LIMIT else None
         if found is None:
-            raise WrongShape("the layout's prefix before a request")
+            raise WrongShape(f"what the layout {self.words} puts before a request")
         return found["time"].decode("ascii")
 
     def time_at_start(self, line: bytes) -> str | None:
@@ -68,7 +75,7 @@ def layout_of(pattern: str = DEFAULT_PATTERN) -> Layout:
         expression += re.escape(before[position : conversion.start()].encode()) + field
         position, dated = conversion.end(), dated or date
     opening = b"" if dated else rb"(?P<time>)"
-    return Layout(prefix=re.compile(opening + expression + re.escape(before[position:].encode())))
+    return Layout(prefix=re.compile(opening + expression + re.escape(before[position:].encode())), pattern=pattern)
 
 
 def layout_among(patterns: Iterable[str], lines: Sequence[bytes]) -> Layout:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias, TypeVar
 
+from msgspec.structs import replace
+
 from parsers.provenance import Origin
 from parsers.refusal import refuse
 from parsers.request_log import isr_requests, log_moves, positions
@@ -32,8 +34,12 @@ Begun: TypeAlias = tuple[Sequence[Event], Line | None]
 
 Rows = TypeVar("Rows")
 FETCH: Final = "FETCH"
+NO_LINE: Final = "a line of the layout"
+"""How it begins what is expected where a line is none at all, of requests or of anything else."""
 REFUSALS_KEPT: Final = 100
 """Refusals of one range that are told line by line; a file of another format is all refusals."""
+LINE_ENDS: Final = 4
+"""Bytes between two lines that follow each other: line ends, and an empty line at most."""
 TORN_LIMIT: Final = 64
 """Lines that are looked for in one, as processes that die in mid-line leave them."""
 READERS: Final[dict[str, Callable[[Request, Origin], Iterator[RequestRow]]]] = {
@@ -84,9 +90,9 @@ def unreadable(error: OSError, origin: Origin) -> Refusal:
 
 
 def kept_refusals(events: Iterable[Rows], origin: Origin) -> Iterator[Rows | Refusal]:
-    """The events, with refusals beyond a number that can be told line by line told as one."""
+    """The events, with lines that are refused alike one behind the other told as one; so are those beyond a number."""
     kept, first, last = 0, -1, -1
-    for event in events:
+    for event in _alike_as_one(events):
         if isinstance(event, Refusal):
             kept += 1
             if kept > REFUSALS_KEPT:
@@ -96,6 +102,35 @@ def kept_refusals(events: Iterable[Rows], origin: Origin) -> Iterator[Rows | Ref
     if first >= 0:
         found = f"more than {REFUSALS_KEPT} lines that are none"
         yield refuse(origin, "malformed", first, last, expected="requests", found=found)
+
+
+def _alike_as_one(events: Iterable[Rows]) -> Iterator[Rows | Refusal]:
+    """The events, with refusals of lines that follow each other told by the first: a file may be of another layout."""
+    held: Refusal | None = None
+    count = 0
+    for event in events:
+        if held is not None and isinstance(event, Refusal) and _goes_on(held, event):
+            held, count = replace(held, span_end=event.span_end), count + 1
+            continue
+        if held is not None:
+            yield _counted(held, count)
+        held, count = (event, 1) if isinstance(event, Refusal) else (None, 0)
+        if held is None:
+            yield event
+    if held is not None:
+        yield _counted(held, count)
+
+
+def _goes_on(before: Refusal, after: Refusal) -> bool:
+    """Whether the line behind another one is refused as that is, with nothing but line ends between the two."""
+    alike = (before.kind, before.expected) == (after.kind, after.expected)
+    return alike and before.kind == "malformed" and 0 <= after.span_start - before.span_end <= LINE_ENDS
+
+
+def _counted(first: Refusal, count: int) -> Refusal:
+    """The refusal of a first line, with how many lines behind it are alike."""
+    more = "line is" if count == 2 else "lines are"
+    return first if count == 1 else replace(first, found=f"{first.found} ({count - 1} more {more} refused alike)")
 
 
 def request_events(
@@ -201,7 +236,7 @@ def _no_request(line: Line, origin: Origin, layout: Layout, counts: LineCounts) 
     if not data or (message is not None and whole and not MARKER.startswith(data[message:].rstrip() or b"?")):
         counts.other += 1
         return (), None
-    return _refused(line, origin, layout, counts, "a line of the layout")
+    return _refused(line, origin, layout, counts, f"{NO_LINE} {layout.words}")
 
 
 def _refused(line: Line, origin: Origin, layout: Layout, counts: LineCounts, reason: str) -> Begun:

@@ -31,7 +31,7 @@ from parsers.broker_log import given_for
 from parsers.checkpoints import read_server_properties
 from parsers.files import read_source
 from parsers.provenance import Origin
-from parsers.request_log import NOTHING, Other, PartitionFetch, SessionState, Trace, sessions_after
+from parsers.request_log import NO_LINE, NOTHING, Other, PartitionFetch, SessionState, Trace, sessions_after
 from parsers.tables import BrokerEvent, Refusal, from_arrow
 from rules.history.repetitions import collapse
 from rules.history.trace_ends import SessionBroken
@@ -104,12 +104,9 @@ def sessions_of(unit: ReadUnit) -> SessionState:
     return sessions_after(path, origin, piece.start, piece.end, given_for(origin.broker, unit.log_patterns))
 
 
-_NO_LINE: Final = "a line of the layout"
-
-
 def _of_requests(refusals: Sequence[Refusal]) -> list[Refusal]:
     """What is refused of requests in a file of all logs: a line that begins none is read with the broker's own log."""
-    own = [refusal for refusal in refusals if refusal.expected != _NO_LINE]
+    own = [refusal for refusal in refusals if not refusal.expected.startswith(NO_LINE)]
     # The last one may stand for all that is not told line by line.
     return own if any(refusal.expected != "requests" for refusal in own) else []
 
