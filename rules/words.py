@@ -52,6 +52,13 @@ def any_of(noun: str, values: Collection[object]) -> str:
     return f"{noun} {', '.join(map(str, most))} or {last}" if most else f"{noun} {last}"
 
 
+def epoch_or_range(first: int, last: int) -> str:
+    """The epoch of something, or those of which it is one."""
+    if first == last:
+        return f"epoch {first}"
+    return f"epoch {first} or {last}" if last == first + 1 else f"an epoch from {first} to {last}"
+
+
 def of_epoch(epoch: int) -> str:
     """Whose epoch records are; those of formats 0 and 1 carry none."""
     return f" of epoch {epoch}" if epoch >= 0 else ""

@@ -53,7 +53,7 @@ class PlacedHistory(Placed, frozen=True, kw_only=True):
             return False
         own = (loss for loss in self.losses if loss.matters and not loss.restored and loss.start_offset <= start < end)
         held = [loss for loss in own if end <= loss.end_offset]
-        return any(loss.leader in finding.brokers if epoch is None else loss.epoch == epoch for loss in held)
+        return any(loss.leader in finding.brokers if epoch is None else epoch in loss.among for loss in held)
 
 
 class PlacedAvailability(Placed, frozen=True, kw_only=True):

@@ -121,7 +121,7 @@ def stretch_of(replica: Replica, epoch: int, start: int, end: int, evidence: Par
     account, written_in = accounts(evidence), _written_in(replica, epoch, start, end, evidence)
     mark = start if replica.high_watermark is None else max(start, min(end, replica.high_watermark.offset))
     own = mark if _of_its_own_records(replica, epoch, start, mark, evidence) else start
-    bills = (b for b in losses(evidence) if b.epoch == written_in and b.start_offset <= start < b.end_offset)
+    bills = (b for b in losses(evidence) if written_in in b.among and b.start_offset <= start < b.end_offset)
     billed = max((min(end, loss.committed_end) for loss in bills), default=start)
     committed_end = max(account.committed_end(written_in, start, end), own, billed)
     answers = account.answers(written_in, start, end)
@@ -163,7 +163,7 @@ def _of_its_own_records(replica: Replica, epoch: int, start: int, mark: int, evi
     learnt = None if claim is None or mark <= start else epoch_held(replica, claim.offset - 1)
     if learnt is None or learnt <= epoch:
         return True
-    billed = (loss for loss in losses(evidence) if loss.epoch == epoch and not loss.restored)
+    billed = (loss for loss in losses(evidence) if loss.epoch == loss.newest == epoch and not loss.restored)
     if any(loss.start_offset < mark and start < loss.end_offset for loss in billed):
         return False
     if replica is evidence.leader_at_the_end:

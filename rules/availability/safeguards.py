@@ -141,7 +141,7 @@ def _acks(evidence: PartitionEvidence, losses: Sequence[Loss]) -> Safeguard:
 
 
 def _cost(answer: Produced, loss: Loss) -> bool:
-    known = answer.term == loss.epoch and answer.latest_term is None
+    known = answer.term == loss.epoch == loss.newest and answer.latest_term is None
     return known and loss.start_offset <= (answer.offset or 0) < loss.end_offset
 
 

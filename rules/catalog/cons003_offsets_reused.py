@@ -24,7 +24,7 @@ _LOADED: Final = "Coordinators that had loaded the old records hold a state that
     severity=Severity.HIGH,
     needs=(BatchHeader, BrokerEvent, Fetch, GroupOffset, OffsetCheckpoint, Produce),
     law="ConsistentRead",
-    message="{offsets:^} held committed records of epoch {epoch}. Now {since} are there. {readers}",
+    message="{offsets:^} held committed records of {epochs}. Now {since} are there. {readers}",
     implied_by=("LEAD001", "ACK001", "TRUNC001"),
 )
 def offsets_reused(evidence: PartitionEvidence) -> Iterator[Violation]:
@@ -81,6 +81,7 @@ def _violation(loss: Loss, end: int, evidence: PartitionEvidence) -> Violation:
         end_offset=end,
         facts={
             "epoch": loss.epoch,
+            "epochs": loss.epochs,
             "since": _since(loss.epoch, loss.reused_epochs),
             "readers": _LOADED if evidence.topic in BROKERS_TOPICS else f"{_readers(loss)} {known}",
             "groups": groups,
@@ -92,7 +93,7 @@ def _violation(loss: Loss, end: int, evidence: PartitionEvidence) -> Violation:
 
 
 def _readers(loss: Loss) -> str:
-    return f"Consumers that read the records of epoch {loss.epoch} must go back to offset {loss.start_offset}."
+    return f"Consumers that read the records of {loss.epochs} must go back to offset {loss.start_offset}."
 
 
 def _since(epoch: int, others: Sequence[int]) -> str:

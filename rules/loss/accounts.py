@@ -10,7 +10,7 @@ from rules.history.moments import ROLE_KINDS, succeeded
 from rules.history.repetitions import begin_unseen
 from rules.history.statements import Fetched, Produced
 from rules.loss.held_on import wrote_older
-from rules.loss.left_out import LeftOut
+from rules.loss.lost_stretch import LeftOut
 from rules.replicas.openings import ON_DISK
 
 

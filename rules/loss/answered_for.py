@@ -17,7 +17,8 @@ from rules.history.statements import Answered, Produced
 from rules.loss.gone import Gone, fates
 from rules.loss.held_before import of_logs_made_anew
 from rules.loss.later import stands_no_more
-from rules.loss.left_out import LeftOut, left_out
+from rules.loss.left_out import left_out
+from rules.loss.lost_stretch import LeftOut
 from rules.loss.perhaps_answered import UntoldAnswers, answered_by_one, untold_answers
 from rules.loss.unsettled import Unsettled
 from rules.loss.whatever_order import not_held
@@ -138,7 +139,7 @@ def _perhaps_answered(evidence: PartitionEvidence) -> Iterator[Unsettled]:
             asked = Silence(broker=leader, log="requests", window="up to its very end (nothing cut off)")
             yield Unsettled(
                 broker=leader,
-                words=f"no later leader's log had records [{part[0]}, {part[1]}) of epoch {stretch.epoch}."
+                words=f"no later leader's log had records [{part[0]}, {part[1]}) of {stretch.whose}."
                 f" {_may_have_acknowledged(leader, stretch.epoch, part, why)}",
                 missing=would_tell(asked, "the logs of the producers"),
                 start_offset=part[0],

@@ -13,7 +13,7 @@ from rules.history.statements import Produced, RoleTaken
 from rules.loss.after_succession import Lateness
 from rules.loss.later import latest_epoch
 from rules.replicas.replica import Replica
-from rules.words import counted, numbered
+from rules.words import counted, epoch_or_range, numbered
 
 NAMED: Final = 2
 """Acknowledged offsets that are named one by one."""
@@ -36,7 +36,7 @@ def epochs_of(answers: Sequence[Produced], epoch: int) -> str:
     if any(m.latest_term in (None, epoch) for m in answers):
         later = f"epoch {latest}" if latest == epoch + 1 else f"later ones up to {latest}"
         return f"epoch {epoch}, some perhaps of {later}"
-    return f"epoch {epoch} or {latest}" if latest == epoch + 1 else f"an epoch from {epoch} to {latest}"
+    return epoch_or_range(epoch, latest)
 
 
 def asked_for(answers: Sequence[Produced]) -> str:

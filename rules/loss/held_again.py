@@ -11,7 +11,7 @@ from rules.facts.stretch import HIGHEST_OFFSET, EpochRun
 from rules.history.moments import BEGUN_ANEW, OF_SERVER_LOG, held_up_to
 from rules.history.statements import RoleTaken
 from rules.loss.held_on import WrittenRecord, holder
-from rules.loss.left_out import LeftOut
+from rules.loss.lost_stretch import LeftOut
 from rules.loss.survivors import Survivor, copies, of_the_deposed
 from rules.protocol.offsets import UNDEFINED_EPOCH
 

@@ -12,7 +12,8 @@ from rules.evidence import CRASHED, METADATA_TOPIC, PartitionEvidence, Replica
 from rules.evidence.asked_once import asked_once
 from rules.evidence.shortened import stopped_by_its_log
 from rules.facts.stretch import UNOPENED
-from rules.loss.left_out import LeftOut, left_out
+from rules.loss.left_out import left_out
+from rules.loss.lost_stretch import LeftOut
 from rules.loss.readable import Ranges, readable, whole_copies
 from rules.loss.written_up_to import UNCOMMITTED, Word, as_it_stopped, words
 from rules.protocol.offsets import UNDEFINED_EPOCH

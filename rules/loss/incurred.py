@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -11,7 +10,7 @@ from msgspec.structs import replace
 from rules.chronicle.extents import NO_OFFSETS, Extents
 from rules.evidence import PartitionEvidence
 from rules.evidence.asked_once import asked_once
-from rules.facts.stretch import BATCH_HEADER, EpochRun
+from rules.facts.stretch import EpochRun
 from rules.facts.surviving_copies import CopyRead
 from rules.history.repetitions import times_told
 from rules.history.statements import Produced
@@ -21,19 +20,16 @@ from rules.loss.gone import perhaps_for_others
 from rules.loss.held_again import first_life, held_again, surely_gone, unread
 from rules.loss.held_by_none import as_left_out, held_by_none
 from rules.loss.last_answers import sent_again
-from rules.loss.left_out import LeftOut, left_out
+from rules.loss.left_out import left_out
+from rules.loss.lost_stretch import LeftOut
 from rules.loss.perhaps_answered import as_far_as_heard
 from rules.loss.read_before import GroupAtRisk, LostReader, groups_at_risk, readers
 from rules.loss.survivors import Survivor, in_order, of_the_deposed, survivors, untold_epochs
-from rules.loss.worth import Contents, LostClient, Portion, ToldProducers, clients, contents, portions
+from rules.loss.worth import Contents, LostClient, Portion, ToldProducers, clients, contents, end_at_most, portions
 from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.replicas.remote import RemoteCopy
 from rules.replicas.unread_copies import owners
-
-SMALLEST_RECORD: Final = 7
-"""Bytes of a record of format 2 without key, value and headers."""
-SMALLEST_MESSAGE: Final = 26
-"""The same of format 0, where every message stands alone."""
+from rules.words import epoch_or_range
 
 
 class Loss(Struct, frozen=True, kw_only=True):
@@ -107,8 +103,17 @@ class Loss(Struct, frozen=True, kw_only=True):
     @property
     def epochs(self) -> str:
         """The epoch of the records, or those of which it is one."""
-        first = f"epoch {self.epoch}"
-        return first if self.latest_epoch is None else f"an epoch from {self.epoch} to {self.latest_epoch}"
+        return epoch_or_range(self.epoch, self.newest)
+
+    @property
+    def newest(self) -> int:
+        """The newest epoch that the records may be of."""
+        return self.epoch if self.latest_epoch is None else self.latest_epoch
+
+    @property
+    def among(self) -> range:
+        """The epochs of one of which the records are."""
+        return range(self.epoch, self.newest + 1)
 
     @property
     def standing(self) -> tuple[tuple[int, int], ...]:
@@ -165,37 +170,35 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
     committed_end = committed_end_of(evidence, part, again=again)
     answers = [] if part.older else account.answers(epoch, start, end, lambda answer: _in_time(answer, part))
     times = [m.clock_time for m in answers if m.clock_time is not None]
-    standing = _survivors(evidence, part)
-    read = _copies_read(evidence, epoch, start, end)
+    read = _copies_read(evidence, part.first, start, end)
     reused_end = min(end, _reused(evidence, part))
-    known = not account.left_out(epoch, answers)
-    worths = by_worth(evidence, epoch, (start, end, committed_end), answers, dense=not part.older)
+    worths = by_worth(evidence, part.first, (start, end, committed_end), answers, dense=not part.older)
     last = None if evidence.ends_told(epoch, end) else next((m for m in answers if m.offset == end - 1), None)
     return Loss(
-        epoch=epoch,
+        epoch=part.first,
         leader=part.leader,
         next_epoch=None if part.held_by_none else part.next_epoch,
         next_leader=part.next_leader,
         start_offset=start,
         end_offset=end,
-        end_at_most=end if last is None else _end_at_most(last),
+        end_at_most=end if last is None else end_at_most(last),
         end_known=last is None,
         committed_end=committed_end,
         acknowledged_end=account.acknowledged_end(epoch, start, end, answers),
         answers=times_told(answers),
-        answers_known=known,
+        answers_known=not account.left_out(epoch, answers),
         first_time=min(times, default=None),
         last_time=max(times, default=None),
         clock=answers[0].clock if answers else None,
         reused_end=reused_end,
-        survivors=standing,
+        survivors=_survivors(evidence, part),
         again=part.reopening is not None or part.anew,
         searched=tuple(sorted({r.broker for r in evidence.replicas if r.state != "foreign"})),
         unsearched=_unsearched(evidence, start, end),
         restored=again,
         restored_seen=bool(evidence.leaders_at_the_end),
         because=part.because,
-        latest_epoch=part.latest_epoch,
+        latest_epoch=part.newest if part.newest > part.first else None,
         unread=() if part.held_by_none else unread(evidence, part),
         portions=as_far_as_heard(evidence, part, worths),
         contents=contents(read),
@@ -255,14 +258,6 @@ def _in_time(answer: Produced, part: LeftOut) -> bool:
     if again is None or again.time is None or answer.time is None or answer.clock != again.clock:
         return True
     return answer.time < again.time
-
-
-def _end_at_most(answer: Produced) -> int | None:
-    """Where a batch ends at the latest that was sent uncompressed and of which only its answer is left."""
-    size = answer.records_size
-    if size is None or answer.offset is None:
-        return None
-    return answer.offset + max(1, (size - BATCH_HEADER) // SMALLEST_RECORD, size // SMALLEST_MESSAGE)
 
 
 def _log_end(evidence: PartitionEvidence) -> int | None:

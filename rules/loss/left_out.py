@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from rules.chronicle.extents import Extents
 from rules.evidence import PartitionEvidence
 from rules.evidence.asked_once import asked_once
 from rules.facts.stretch import HIGHEST_OFFSET
@@ -15,49 +13,11 @@ from rules.history.log_cuts import Cut
 from rules.history.moments import gives_role, own_log_end, succeeded
 from rules.history.statements import RoleTaken
 from rules.loss.gone import AnsweredStretch, Gone, fates
+from rules.loss.lost_stretch import LeftOut
 from rules.loss.successors import Successors
 from rules.protocol.offsets import without
 from rules.replicas.epoch_ends import EpochReach
 from rules.replicas.kept_older import cut_since, older_run
-
-
-class LeftOut(Struct, frozen=True, kw_only=True):
-    """A stretch of one epoch's records that ceased to count, and who opened the epoch after it."""
-
-    epoch: int
-    leader: int | None
-    next_epoch: int
-    next_leader: int | None
-    start: int
-    end: int
-    because: str
-    older: bool = False
-    """Whether the records may be of older epochs: nothing tells that the replica had any of this one there."""
-    known_end: int = 0
-    """Up to where the replica that cut them, or whoever tells of what no log holds, knew them to be committed."""
-    reopening: RoleTaken | None = None
-    """Its leader's word that it took the same epoch once more: what it wrote since bears the same number."""
-    anew: bool = False
-    """Whether the next leader had them at first, and opened its epoch once more with a log that ended before them."""
-    latest_epoch: int | None = None
-    """The newest epoch that they may be of, where their epoch is not sure."""
-    held_by_none: bool = False
-    """Whether no leader left them out: they stand in no log here that should hold them (`held_by_none`)."""
-
-    @property
-    def newest(self) -> int:
-        """The newest epoch that the records may be of."""
-        return self.epoch if self.latest_epoch is None else self.latest_epoch
-
-    @property
-    def epochs(self) -> tuple[int, int, bool, int]:
-        """Of which epochs the records may be, and which one left them out."""
-        return self.epoch, self.newest, self.older, self.next_epoch
-
-    @property
-    def extent(self) -> Extents:
-        """Its offsets."""
-        return Extents.of([(self.start, self.end)])
 
 
 @asked_once
@@ -153,7 +113,7 @@ def _by_successors(
         if due <= begun:
             break
         start = max(begun, _goes_on(evidence, epoch, (begun, due), successor))
-        for low, high, older in ((max(start, own), due, False), (start, min(own, due), True)):
+        for low, high, oldest in ((max(start, own), due, None), (start, min(own, due), 0)):
             if low < high:
                 yield LeftOut(
                     epoch=epoch,
@@ -163,7 +123,7 @@ def _by_successors(
                     start=low,
                     end=high,
                     because=reach.because if high == reach.offset else "an earlier leader left out the rest",
-                    older=older,
+                    oldest=oldest,
                     anew=successor is not evidence.openings[following],
                 )
         due = min(due, start)
@@ -199,8 +159,8 @@ def _by_cuts(evidence: PartitionEvidence) -> Iterator[LeftOut]:
         term, end = cut.former_epoch, cut.log_end_offset
         if term is None or cut.epoch is None or end is None or of_unknown_epoch(evidence, cut):
             continue
-        newest = term
-        for wrote, start in (*_written_in(evidence, cut, term), (None, cut.offset)):
+        newest, since = term, _over_before(evidence, cut, term)
+        for wrote, start in (*_written_in(evidence, cut, (since, term)), (None, cut.offset)):
             epoch, low = newest if wrote is None else wrote, max(start, cut.begun, cut.of_this_life)
             newest = _before(evidence, epoch)
             if low < end:
@@ -212,7 +172,7 @@ def _by_cuts(evidence: PartitionEvidence) -> Iterator[LeftOut]:
                     start=low,
                     end=end,
                     because=f"broker {cut.broker} cut its log there",
-                    older=wrote is None,
+                    oldest=max(0, since) if wrote is None else None,
                     known_end=cut.high_watermark or 0,
                     latest_epoch=None if wrote is None else _untold_after(evidence, wrote, term),
                 )
@@ -243,15 +203,19 @@ def _untold_after(evidence: PartitionEvidence, epoch: int, latest: int) -> int |
     return next((other for other in between if other not in evidence.chronicle.led_by_nobody), None)
 
 
-def _written_in(evidence: PartitionEvidence, cut: Cut, latest: int) -> Iterator[tuple[int, int]]:
-    """The epochs of which a broker had records when it cut its log, the newest first, and from where on it had them.
-
-    It had some of an epoch if it led it, or fetched beyond where it opened; of none that was over when its log ended
-    there or before.
-    """
+def _over_before(evidence: PartitionEvidence, cut: Cut, latest: int) -> int:
+    """The newest epoch in which a broker's log ended where it was cut later, or before: no older one wrote beyond."""
     own = ((own_log_end(m), m.epoch if gives_role(m) else m.term) for m in evidence.chronicle.told_by(cut.broker))
     ended = (epoch for end, epoch in own if end is not None and end <= cut.offset and epoch is not None)
-    since = max((epoch for epoch in ended if epoch <= latest), default=-1)
+    return max((epoch for epoch in ended if epoch <= latest), default=-1)
+
+
+def _written_in(evidence: PartitionEvidence, cut: Cut, among: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    """The epochs of which a broker had records when it cut its log, the newest first, and from where on it had them.
+
+    It had some of an epoch if it led it, or fetched beyond where it opened.
+    """
+    since, latest = among
     for epoch in sorted((e for e in evidence.openings if since <= e <= latest), reverse=True):
         opening = evidence.openings[epoch]
         begun = opening.offset

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from rules.evidence import COMPACTED_TOPICS, PartitionEvidence
 from rules.evidence.asked_once import asked_once
 from rules.loss.last_answers import Answering
-from rules.loss.left_out import LeftOut
+from rules.loss.lost_stretch import LeftOut
 from rules.loss.worth import Portion
 
 NOT_OF_ALL: Final = (0, 1)

@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rules.chronicle.extents import NO_OFFSETS, Extents
+from rules.facts.stretch import BATCH_HEADER
 from rules.facts.surviving_copies import CopiedBatch, CopyRead
 from rules.history.repetitions import times_told
 from rules.history.statements import Produced
@@ -20,6 +21,10 @@ PARTS_KEPT: Final = 32
 PRODUCERS_KEPT: Final = 200
 KEYS_KEPT: Final = 1000
 SEQUENCES: Final = 1 << 31
+SMALLEST_RECORD: Final = 7
+"""Bytes of a record of format 2 without key, value and headers."""
+SMALLEST_MESSAGE: Final = 26
+"""The same of format 0, where every message stands alone."""
 
 
 class Portion(Struct, frozen=True, kw_only=True):
@@ -236,6 +241,14 @@ def _last_sequence(batch: CopiedBatch) -> int:
     """Sequences begin again at 0 after the largest one."""
     width = batch.end_offset - batch.base_offset
     return -1 if batch.base_sequence < 0 else (batch.base_sequence + width - 1) % SEQUENCES
+
+
+def end_at_most(answer: Produced) -> int | None:
+    """Where a batch ends at the latest that was sent uncompressed and of which only its answer is left."""
+    size = answer.records_size
+    if size is None or answer.offset is None:
+        return None
+    return answer.offset + max(1, (size - BATCH_HEADER) // SMALLEST_RECORD, size // SMALLEST_MESSAGE)
 
 
 def clients(answers: Iterable[Produced]) -> tuple[LostClient, ...]:

@@ -163,9 +163,9 @@ def broken(bench: Bench, report: AuditReport) -> Iterator[str]:
     yield from (f"contradicts itself: {said}" for said in contradictions(report))
 
 
-def _may_be(loss: Loss, epoch: int) -> bool:
-    """Whether the lost records may be of an epoch, by the bill's own word."""
-    return loss.epoch <= epoch <= (loss.epoch if loss.latest_epoch is None else loss.latest_epoch)
+def _of_one_epoch(one: Loss, other: Loss) -> bool:
+    """Whether the lost records may be of one epoch, by the bills' own words."""
+    return one.epoch <= other.newest and other.epoch <= one.newest
 
 
 def _billed_more(bench: Bench, report: AuditReport) -> Iterator[str]:
@@ -173,7 +173,7 @@ def _billed_more(bench: Bench, report: AuditReport) -> Iterator[str]:
     whole = {where[1:]: losses for where, losses in of(bench.whole).items()}
     for where, losses in of(report).items():
         for loss in (each for each in losses if each.matters and not each.restored and not each.unread):
-            known = [each for each in whole.get(where[1:], ()) if _may_be(loss, each.epoch) and not each.restored]
+            known = [each for each in whole.get(where[1:], ()) if _of_one_epoch(loss, each) and not each.restored]
             ranges = [(each.start_offset, each.end_offset) for each in known]
             if more := [*without(loss.start_offset, loss.end_offset, ranges)]:
                 yield f"bills {more} of epoch {loss.epoch} in {where}"

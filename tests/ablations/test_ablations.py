@@ -106,6 +106,8 @@ OPENED = [
     (86, 3, "answers before the first one that may be of another lead are judged in the whole as well"),
     (376, 6, "what whoever holds it cuts is kept nowhere"),
     (379, 3, "a later leader that had written older records there proves nothing of newer ones"),
+    (394, 0, "what a follower cut is of an epoch since its log had ended there, and need not be of the newest"),
+    (288, 7, "what two brokers acknowledged at one offset is billed of the epochs of both"),
     (503, 4, "when it was started again before the first role that it tells is not known"),
     (411, 9, "who leads cuts nothing, so that a role is not told and it is open which records went"),
     (60, 3, "without the controllers' record nobody tells who was elected last"),

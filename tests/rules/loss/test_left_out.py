@@ -360,3 +360,14 @@ def test_what_a_leader_cut_below_its_own_opening_is_of_an_older_epoch() -> None:
         "t6 follows 2 epoch 4 at 8 hw 8 from 3\nt7 leads 3 epoch 4 at 4 hw 4\nt8 truncates 2 to 4\n"
     )
     assert stretches(drawn) == [(1, 4, 4, 6), (2, 4, 6, 8)]
+
+
+def test_what_a_follower_cut_may_be_of_every_epoch_since_its_log_ended_there() -> None:
+    """Nothing tells where epochs 3 and 5 opened. Broker 2's log ended at 0 when it took up epoch 3, and grew since."""
+    orders = "".join(f"t{epoch}0 leader {4 - epoch % 4} epoch {epoch} isr 1,2 told 2\n" for epoch in (2, 3, 5))
+    drawn = (
+        f"broker 1 666|\nbroker 2 666|\n{orders}t35 keeps 2 at 0\nt55 keeps 2 at 4\nt57 loads 2 at 4\n"
+        "t61 follows 2 epoch 6 at 4 hw 3 from 1\nt62 truncates 2 to 0\n"
+    )
+    billed = [(loss.epochs, loss.start_offset, loss.end_offset) for loss in losses(read_sketch(drawn).evidence)]
+    assert billed == [("an epoch from 3 to 5", 0, 4)]
