@@ -8,28 +8,25 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from io import BytesIO
-from itertools import compress, groupby
-from operator import attrgetter
+from itertools import compress
 from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
 
 from parsers.provenance import Origin
-from parsers.request_log import positions
-from parsers.request_log.call import FetchCall, line_of
 from parsers.request_log.fetch_columns import RequestColumns
 from parsers.request_log.folded import Folded
 from parsers.request_log.gathered import Gathered, Taken
 from parsers.request_log.layout import MARKER, Layout, layout_of
 from parsers.request_log.lines_of_range import MARKS_LIMIT, Line, WholeLines, is_crowded
-from parsers.request_log.read import API_KEYS, EVERY_API, FETCH, LineCounts, line_events
+from parsers.request_log.read import API_KEYS, EVERY_API, FETCH, PRODUCE, LineCounts, ReadLine, line_events
 from parsers.request_log.repeated_requests import Again, SaidBefore, Worded, words_of
 from parsers.request_log.request import is_spliced
 from parsers.request_log.spelling import spelt_fetches, spelt_produces
-from parsers.request_log.typed import FETCHES, PRODUCES, Reader
+from parsers.request_log.typed import FETCHES, PRODUCES, FetchLine, Reader
 from parsers.request_log.typed import RequestLine as Struct
 from parsers.tables import Refusal
-from parsers.tables.requests import EpochRequest, IsrRequest, OffsetRequest, Produce, RequestEvent
+from parsers.tables.requests import EpochRequest, IsrRequest, OffsetRequest, RequestEvent
 
 _LOWEST: Final = np.frombuffer(b"[0000-00-00 00:00:00,000", np.uint8)
 """How a line opens that has Kafka's own layout: each nought stands for a digit."""
@@ -52,7 +49,6 @@ def braces_in(data: bytes) -> int:
 Other: TypeAlias = EpochRequest | OffsetRequest | IsrRequest | RequestEvent | Refusal | Again
 Of = TypeVar("Of", bound=Struct)
 
-PRODUCE: Final = "PRODUCE"
 _TIMED, _OPENS = 24, 112
 """Letters of a line up to its time's end, and up to behind what it says of which request it tells."""
 _OPENINGS: Final = 1 << 10
@@ -89,7 +85,6 @@ Place: TypeAlias = tuple[int, int]
 """Where a line begins and ends in its log."""
 Places: TypeAlias = tuple[Sequence[int], Sequence[int], Sequence[bytes]]
 """Where some lines begin, where they end, and their times."""
-Found: TypeAlias = tuple[Of, int, int, bytes]
 
 
 class _Kind(Generic[Of]):
@@ -104,7 +99,7 @@ class _Kind(Generic[Of]):
         self._of_json, self._of_text, self._add, self._folded = of_json, of_text, add, folded
         self.json, self.text = list[Written](), list[Written]()
         """Those that are as a rule written, of either form."""
-        self.found = list[Found[Of]]()
+        self.found = list[ReadLine]()
         """What the grammar reads beside them."""
 
     def read(self) -> tuple[int, list[Place]]:
@@ -240,22 +235,17 @@ class Blocks:
             counts.requests += 1
             yield again
             return
-        rows, sent, others, read = list[Worded](), list[Produce](), 0, counts.requests
+        rows, others, read = list[Worded](), 0, counts.requests
         for event in line_events(line, self._reading.origin, self._reading.layout, counts, self._reading.apis):
             if isinstance(event, EpochRequest | OffsetRequest | IsrRequest):
                 rows.append(event)
                 yield event
                 continue
             others += 1
-            if isinstance(event, FetchCall):
-                self._fetches.found.append((line_of(event), event.start, event.end, event.time_text.encode()))
-            elif isinstance(event, Produce):
-                sent.append(event)
+            if isinstance(event, ReadLine):
+                kind = self._fetches if isinstance(event.line, FetchLine) else self._produces
+                kind.found.append(event)
             else:
                 yield event
-        for first, own in groupby(sent, key=attrgetter("span_start")):
-            produces = list(own)
-            produced, sample = positions.line_of(produces), produces[0]
-            self._produces.found.append((produced, first, sample.span_end, sample.time_text.encode()))
         if words is not None and counts.requests == read + 1 and not others:
             self._alike.keep(words, rows)

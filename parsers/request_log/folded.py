@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from parsers.request_log.call import CONSUMER, PartitionKey
 from parsers.request_log.fetch_columns import TIMES, Codes, Columns, Integers, RequestColumns, Rows
 from parsers.request_log.fetch_rows import fold
 from parsers.request_log.gathered import Gathered, NamedSide, Taken, Topics, fetches_in, integers, produces_in
@@ -17,7 +16,7 @@ from parsers.request_log.line_times import microseconds, times_of
 from parsers.request_log.resting import ANSWERED_ONLY
 from parsers.request_log.session_entries import KEYS, Entries, Flags
 from parsers.request_log.session_lives import REFUSED, Lives
-from parsers.request_log.sessions import NOTHING, Base, Cached, Session, SessionState
+from parsers.request_log.sessions import CONSUMER, NOTHING, Base, Cached, PartitionKey, Session, SessionState
 from parsers.request_log.typed import NULL, FetchLine, ProduceLine
 
 TOGETHER: Final = 1 << 23

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
 from parsers.provenance import Origin
 from parsers.refusal import refuse
 from parsers.request_log import isr_requests, log_moves, positions
-from parsers.request_log.call import FetchCall, fetch_call
+from parsers.request_log.by_grammar import fetch_line, produce_line
 from parsers.request_log.fields import WrongShape
 from parsers.request_log.layout import MARKER, Layout
 from parsers.request_log.lines_of_range import (
@@ -24,11 +24,22 @@ from parsers.request_log.lines_of_range import (
     lines_in,
 )
 from parsers.request_log.request import Request, parse_request
+from parsers.request_log.typed import FetchLine, ProduceLine
 from parsers.tables import Refusal, RefusalKind
-from parsers.tables.requests import EpochRequest, IsrRequest, OffsetRequest, Produce, RequestEvent
+from parsers.tables.requests import EpochRequest, IsrRequest, OffsetRequest, RequestEvent
 
-RequestRow: TypeAlias = Produce | EpochRequest | OffsetRequest | IsrRequest | RequestEvent
-Event: TypeAlias = FetchCall | RequestRow | Refusal
+
+class ReadLine(NamedTuple):
+    """A fetch or a produce, where its line begins and ends, and its time as written."""
+
+    line: FetchLine | ProduceLine
+    start: int
+    end: int
+    time_text: bytes
+
+
+RequestRow: TypeAlias = EpochRequest | OffsetRequest | IsrRequest | RequestEvent
+Event: TypeAlias = ReadLine | RequestRow | Refusal
 Begun: TypeAlias = tuple[Sequence[Event], Line | None]
 """What a line tells, and where another begins inside it, that one."""
 
@@ -36,6 +47,7 @@ Rows = TypeVar("Rows")
 FETCH: Final = "FETCH"
 NO_LINE: Final = "a line of the layout"
 """How it begins what is expected where a line is none at all, of requests or of anything else."""
+PRODUCE: Final = "PRODUCE"
 REFUSALS_KEPT: Final = 100
 """Refusals of one range that are told line by line; a file of another format is all refusals."""
 LINE_ENDS: Final = 4
@@ -43,7 +55,6 @@ LINE_ENDS: Final = 4
 TORN_LIMIT: Final = 64
 """Lines that are looked for in one, as processes that die in mid-line leave them."""
 READERS: Final[dict[str, Callable[[Request, Origin], Iterator[RequestRow]]]] = {
-    "PRODUCE": positions.produces,
     "OFFSET_FOR_LEADER_EPOCH": positions.epoch_requests,
     "OFFSETS_FOR_LEADER_EPOCH": positions.epoch_requests,
     "LIST_OFFSETS": positions.offset_requests,
@@ -58,11 +69,11 @@ READERS: Final[dict[str, Callable[[Request, Origin], Iterator[RequestRow]]]] = {
     "DELETE_RECORDS": log_moves.delete_records,
 }
 API_KEYS: Final[dict[bytes, str]] = {
-    b"0": "PRODUCE", b"1": FETCH, b"2": "LIST_OFFSETS", b"3": "METADATA", b"4": "LEADER_AND_ISR", b"5": "STOP_REPLICA",
+    b"0": PRODUCE, b"1": FETCH, b"2": "LIST_OFFSETS", b"3": "METADATA", b"4": "LEADER_AND_ISR", b"5": "STOP_REPLICA",
     b"7": "CONTROLLED_SHUTDOWN", b"21": "DELETE_RECORDS", b"23": "OFFSET_FOR_LEADER_EPOCH", b"27": "WRITE_TXN_MARKERS",
     b"56": "ALTER_PARTITION", b"62": "BROKER_REGISTRATION",
 }  # fmt: skip
-EVERY_API: Final = frozenset((FETCH, *READERS))
+EVERY_API: Final = frozenset((FETCH, PRODUCE, *READERS))
 _JSON_KEY: Final = b'"requestApiKey":'
 _TEXT_KEY: Final = b"RequestHeader(apiKey="
 _KEY_WINDOW: Final = 128
@@ -201,10 +212,11 @@ def _too_large(line: Line, origin: Origin, counts: LineCounts) -> Refusal:
 
 def _rows(request: Request, origin: Origin, counts: LineCounts, apis: Collection[str]) -> list[Event]:
     """All rows of a request, or WrongShape: a line is read as a whole or refused as a whole."""
-    if request.api == FETCH:
-        call = fetch_call(request)
-        counts.fetches += 1
-        return [call]
+    if request.api == FETCH or (request.api == PRODUCE and PRODUCE in apis):
+        line = fetch_line(request) if request.api == FETCH else produce_line(request)
+        counts.fetches += request.api == FETCH
+        counts.requests += request.api == PRODUCE
+        return [ReadLine(line, request.start, request.end, request.time_text.encode())]
     reader = READERS.get(request.api) if request.api in apis else None
     if reader is None:
         counts.unread += 1

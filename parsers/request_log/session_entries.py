@@ -8,9 +8,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from parsers.request_log.call import AnsweredPartition, AskedPartition, PartitionKey
 from parsers.request_log.fetch_columns import ANSWERED, ASKED, Integers
-from parsers.request_log.sessions import Cached
+from parsers.request_log.sessions import AnsweredPartition, AskedPartition, Cached, PartitionKey
 from parsers.request_log.typed import NULL
 
 KEYS: Final = 1 << 30

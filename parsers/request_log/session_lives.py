@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple, TypeAlias
 
-from parsers.request_log.call import SessionKey
 from parsers.request_log.sessions import (
     FINAL_EPOCH,
     LAST_EPOCH,
     REFUSALS,
     SESSION_NOT_FOUND,
     Base,
+    SessionKey,
     epoch_after,
     missing_between,
 )

@@ -9,16 +9,51 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from msgspec import Struct, field
 
-from parsers.request_log.call import AnsweredPartition, AskedPartition, PartitionKey, SessionKey
-
+SessionKey: TypeAlias = tuple[str, int]
+"""Serving endpoint and session id: ids are unique on one broker only."""
+CONSUMER: Final = -1
 FINAL_EPOCH: Final = -1
 LAST_EPOCH: Final = (1 << 31) - 1
 SESSION_NOT_FOUND: Final = 70
 REFUSALS: Final = frozenset({SESSION_NOT_FOUND, 71, 106})
+
+
+class PartitionKey(NamedTuple):
+    """A partition as the fetch names it: topic or topic id, the other empty."""
+
+    topic: str
+    topic_id: str
+    partition: int
+
+
+class AskedPartition(NamedTuple):
+    """A partition named in a fetch request."""
+
+    key: PartitionKey
+    fetch_offset: int | None
+    last_fetched_epoch: int | None = None
+    current_leader_epoch: int | None = None
+    log_start_offset: int | None = None
+    high_watermark: int | None = None
+
+
+class AnsweredPartition(NamedTuple):
+    """A partition named in a fetch answer."""
+
+    key: PartitionKey
+    error_code: int | None
+    high_watermark: int | None
+    last_stable_offset: int | None = None
+    log_start_offset: int | None = None
+    records_size: int | None = None
+    diverging_epoch: int | None = None
+    diverging_end_offset: int | None = None
+    leader: int | None = None
+    leader_epoch: int | None = None
 
 
 class Base(Enum):
@@ -60,6 +95,8 @@ class SessionState(Struct, frozen=True, kw_only=True):
 
 
 NOTHING: Final = SessionState()
+
+
 def join(earlier: SessionState, later: SessionState) -> SessionState:
     """Two neighbouring ranges as one."""
     sessions = dict(earlier.sessions)

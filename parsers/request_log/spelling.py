@@ -12,7 +12,7 @@ from typing import Annotated, Final, TypeAlias, TypeVar, cast
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, field
 
-from parsers.request_log.call import size_in_text
+from parsers.request_log.by_grammar import size_in_text
 from parsers.request_log.request import TIMES, TIMES_IN_ORDER
 from parsers.request_log.typed import (
     I16,

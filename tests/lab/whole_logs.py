@@ -14,15 +14,15 @@ from msgspec import Struct
 from parsers.broker_log import Reading, read_log
 from parsers.provenance import Origin
 from parsers.refusal import Parsed
-from parsers.request_log import NOTHING, FetchCall, LineCounts, RequestColumns, SessionState
+from parsers.request_log import NOTHING, LineCounts, ReadLine, RequestColumns, SessionState
 from parsers.request_log.batches import batches_of
-from parsers.request_log.call import line_of
 from parsers.request_log.folded import Folded
 from parsers.request_log.gathered import Taken
 from parsers.request_log.layout import Layout, layout_of
 from parsers.request_log.lines_of_range import LINE_LIMIT, Line, WholeLines, blocks_of, pieces_of
 from parsers.request_log.presence import layout_in
 from parsers.request_log.read import Event, kept_refusals, request_events, unreadable
+from parsers.request_log.typed import FetchLine
 from parsers.tables import BrokerEvent, BrokerSetting, Refusal, from_arrow
 from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, Produce, RequestEvent, SessionGap
 from parsers.trace_table import trace_rows
@@ -31,7 +31,7 @@ from parsers.trace_table import trace_rows
 class RequestLog(Struct, frozen=True, kw_only=True):
     """What a range of a request log holds, each kind in the order of its lines."""
 
-    fetch_calls: tuple[FetchCall, ...] = ()
+    fetch_calls: tuple[ReadLine, ...] = ()
     produces: tuple[Produce, ...] = ()
     epoch_requests: tuple[EpochRequest, ...] = ()
     offset_requests: tuple[OffsetRequest, ...] = ()
@@ -73,14 +73,15 @@ def collect(
     """All events of some lines, sorted by kind."""
     counts = LineCounts()
     kinds: dict[type, list[Event]] = {
-        kind: [] for kind in (FetchCall, Produce, EpochRequest, OffsetRequest, IsrRequest, RequestEvent, Refusal)
+        kind: [] for kind in (ReadLine, EpochRequest, OffsetRequest, IsrRequest, RequestEvent, Refusal)
     }
     events: Iterable[Event] = request_events(pieces, origin, layout, counts, line_limit=line_limit)
     for event in kept_refusals(events, origin):
         kinds[type(event)].append(event)
+    lines = [event for event in kinds[ReadLine] if isinstance(event, ReadLine)]
     return RequestLog(
-        fetch_calls=tuple(kinds[FetchCall]),  # type: ignore[arg-type]
-        produces=tuple(kinds[Produce]),  # type: ignore[arg-type]
+        fetch_calls=tuple(read for read in lines if isinstance(read.line, FetchLine)),
+        produces=produce_rows([read for read in lines if not isinstance(read.line, FetchLine)], origin),
         epoch_requests=tuple(kinds[EpochRequest]),  # type: ignore[arg-type]
         offset_requests=tuple(kinds[OffsetRequest]),  # type: ignore[arg-type]
         isr_requests=tuple(kinds[IsrRequest]),  # type: ignore[arg-type]
@@ -114,7 +115,7 @@ def read_trace_table(path: Path, origin: Origin, start: int = 0, end: int | None
 
 
 def fetch_rows(
-    calls: Iterable[FetchCall], origin: Origin, before: SessionState = NOTHING
+    calls: Iterable[ReadLine], origin: Origin, before: SessionState = NOTHING
 ) -> Iterator[Fetch | SessionGap]:
     """The rows of a range, in order, given what its sessions were before it."""
     folded = Folded(before, runs=False)
@@ -133,7 +134,7 @@ def _rows(parts: Iterable[RequestColumns], origin: Origin) -> Iterator[Fetch | S
     yield from (row for _, row in merge(*sides, key=itemgetter(0)))
 
 
-def fold(calls: Iterable[FetchCall]) -> SessionState:
+def fold(calls: Iterable[ReadLine]) -> SessionState:
     """What a range of a broker's log does to the sessions it touches."""
     folded = Folded()
     _add(folded, list(calls))
@@ -142,8 +143,15 @@ def fold(calls: Iterable[FetchCall]) -> SessionState:
     return folded.sessions()
 
 
-def _add(folded: Folded, calls: Sequence[FetchCall]) -> None:
+def _add(folded: Folded, calls: Sequence[ReadLine]) -> None:
     if calls:
-        lines, times = [line_of(call) for call in calls], [call.time_text.encode() for call in calls]
-        taken = Taken(lines, [call.start for call in calls], [call.end for call in calls], times)
-        folded.add_fetches(taken)
+        folded.add_fetches(Taken(*zip(*calls, strict=True)))
+
+
+def produce_rows(lines: Sequence[ReadLine], origin: Origin) -> tuple[Produce, ...]:
+    """The rows of produces, in the order of their lines."""
+    folded = Folded()
+    if lines:
+        folded.add_produces(Taken(*zip(*lines, strict=True)))
+    batches = (batch for part in folded.rest() for batch in batches_of(part, origin, Produce))
+    return tuple(row for batch in batches for row in from_arrow(batch, Produce))

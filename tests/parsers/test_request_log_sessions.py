@@ -11,9 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parsers.provenance import Origin
-from parsers.request_log import NOTHING, AnsweredPartition, AskedPartition, FetchCall, PartitionKey, join
-from parsers.request_log.request import Times
+from parsers.request_log import NOTHING, ReadLine, join
 from parsers.request_log.sessions import LAST_EPOCH
+from parsers.request_log.typed import (
+    NULL,
+    AnsweredTopic,
+    AskedTopic,
+    FetchAnswered,
+    FetchAsked,
+    FetchedPartition,
+    FetchHeader,
+    FetchLine,
+    FetchPartition,
+    ForgottenTopic,
+)
 from parsers.tables import Fetch, SessionGap
 from tests.lab.effort import cases, fast_if
 from tests.lab.whole_logs import fetch_rows, fold, read_request_log
@@ -29,62 +40,48 @@ def is_small(log: Path) -> bool:
 
 
 @cache
-def calls_of(log: Path) -> tuple[FetchCall, ...]:
+def calls_of(log: Path) -> tuple[ReadLine, ...]:
     return read_request_log(log, ORIGIN).fetch_calls
 
 
-def key(partition: int) -> PartitionKey:
-    return PartitionKey("t", "", partition)
+def asked(partition: int, offset: int) -> FetchPartition:
+    return FetchPartition(partition, fetchOffset=offset)
 
 
-def asked(partition: int, offset: int) -> AskedPartition:
-    return AskedPartition(key(partition), offset)
-
-
-def answered(partition: int, watermark: int, error: int = 0) -> AnsweredPartition:
-    return AnsweredPartition(key(partition), error, -1 if error else watermark)
+def answered(partition: int, watermark: int, error: int = 0) -> FetchedPartition:
+    return FetchedPartition(partition, error, -1 if error else watermark)
 
 
 def call(
     session: int | None,
     epoch: int | None,
     *,
-    ask: Sequence[AskedPartition] = (),
+    ask: Sequence[FetchPartition] = (),
     forget: Sequence[int] = (),
-    answer: Sequence[AnsweredPartition] = (),
+    answer: Sequence[FetchedPartition] = (),
     answer_session: int | None = None,
     error: int = 0,
     answer_known: bool = True,
     start: int = 0,
-) -> FetchCall:
-    return FetchCall(
-        time_text="2026-11-21 05:38:21,717",
-        client_id="broker-2-fetcher-0",
-        correlation_id=1,
-        version=12,
-        endpoint="h:1",
-        replica=2,
-        replica_epoch=None,
-        min_bytes=1,
-        session_id=session,
-        session_epoch=epoch,
-        answer_known=answer_known,
-        answer_session_id=(session if answer_session is None else answer_session) if answer_known else None,
-        session_error=error if answer_known else None,
-        asked=tuple(ask),
-        forgotten=tuple(map(key, forget)),
-        answered=tuple(answer) if answer_known else (),
-        times=Times(1, 1, 1, 1, 1, 1),
-        start=start,
-        end=start + 1,
-    )
+) -> ReadLine:
+    session_id, session_epoch = (NULL if number is None else number for number in (session, epoch))
+    forgotten = [ForgottenTopic("t", partitions=list(forget))]
+    topics = [AnsweredTopic("t", partitions=list(answer))]
+    fetch = FetchLine(
+        "h:1", *[0.001] * 6,
+        requestHeader=FetchHeader(12, "FETCH", 1, "broker-2-fetcher-0"),
+        request=FetchAsked(2, 1, session_id, session_epoch, [AskedTopic("t", list(ask))], forgotten),
+        response=FetchAnswered(error, session_id if answer_session is None else answer_session, topics)
+        if answer_known else None,
+    )  # fmt: skip
+    return ReadLine(fetch, start, start + 1, b"2026-11-21 05:38:21,717")
 
 
-def rows(calls: Sequence[FetchCall]) -> list[Fetch]:
+def rows(calls: Sequence[ReadLine]) -> list[Fetch]:
     return [row for row in fetch_rows(calls, ORIGIN) if isinstance(row, Fetch)]
 
 
-def gaps(calls: Sequence[FetchCall]) -> list[SessionGap]:
+def gaps(calls: Sequence[ReadLine]) -> list[SessionGap]:
     return [row for row in fetch_rows(calls, ORIGIN) if isinstance(row, SessionGap)]
 
 
@@ -138,7 +135,7 @@ CALLS = st.lists(
 
 @given(CALLS, st.data())
 @settings(max_examples=cases(150), deadline=None)
-def test_any_traffic_cut_anywhere_joins_to_the_whole(calls: list[FetchCall], data: st.DataObject) -> None:
+def test_any_traffic_cut_anywhere_joins_to_the_whole(calls: list[ReadLine], data: st.DataObject) -> None:
     first = data.draw(st.integers(0, len(calls)))
     second = data.draw(st.integers(first, len(calls)))
     a, b, c = fold(calls[:first]), fold(calls[first:second]), fold(calls[second:])

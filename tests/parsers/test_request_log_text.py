@@ -9,9 +9,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parsers.provenance import Origin
-from parsers.request_log import AnsweredPartition, AskedPartition, PartitionKey
 from parsers.request_log.fields import WrongShape
+from parsers.request_log.positions import times_of
 from parsers.request_log.struct_text import parse_struct
+from parsers.request_log.typed import (
+    NULL,
+    AnsweredTopic,
+    AskedTopic,
+    FetchAnswered,
+    FetchedPartition,
+    FetchHeader,
+    FetchLine,
+    FetchPartition,
+    ForgottenTopic,
+)
+from parsers.tables.requests import Fetch
 from tests.lab.effort import cases
 from tests.lab.whole_logs import RequestLog, read_request_lines
 
@@ -55,12 +67,16 @@ def test_records_are_sized_where_their_text_tells(records: str, size: int | None
     log = read("FETCH", 11, request, response)
     assert log.refusals == ()
     (call,) = log.fetch_calls
-    key = PartitionKey("t", "", 0)
-    assert (call.replica, call.session_id, call.session_epoch, call.correlation_id) == (2, 1834, 57, 991)
-    assert call.asked == (AskedPartition(key, 21, None, 3, 0, None),)
-    assert call.forgotten == (PartitionKey("u", "", 4), PartitionKey("u", "", 5))
-    assert call.answered == (AnsweredPartition(key, 0, 21, 20, 1, records_size=size),)
-    assert call.times == (12300, 50, 400, 11700, 60, 50)
+    assert isinstance(call.line, FetchLine)
+    asked, answered = call.line.request, call.line.response
+    assert (asked.replicaId, asked.sessionId, asked.sessionEpoch) == (2, 1834, 57)
+    assert call.line.requestHeader == FetchHeader(11, "FETCH", 991, "broker-2-fetcher-0")
+    assert asked.topics == [AskedTopic("t", [FetchPartition(0, 3, 21, logStartOffset=0)])]
+    assert asked.forgottenTopicsData == [ForgottenTopic("u", partitions=(4, 5))]
+    partition = FetchedPartition(0, 0, 21, 20, 1, NULL if size is None else size)
+    assert answered == FetchAnswered(0, 1834, [AnsweredTopic("t", partitions=[partition])])
+    (row,) = (row for row in log.fetches(ORIGIN) if isinstance(row, Fetch) and row.topic == "t")
+    assert times_of(row) == (12300, 50, 400, 11700, 60, 50)
 
 
 def test_flattened_answers_of_2_7_with_tagged_fields() -> None:
@@ -75,7 +91,8 @@ def test_flattened_answers_of_2_7_with_tagged_fields() -> None:
         "{replica_id=2,session_id=0,session_epoch=0,topics=[],forgotten_topics_data=[],rack_id=,_tagged_fields={}}",
         f"{{throttle_time_ms=0,error_code=0,session_id=9,responses=[{{topic=t,partition_responses=[{partition}]}}]}}",
     )
-    assert [(answer.high_watermark, answer.records_size) for answer in log.fetch_calls[0].answered] == [(7, 11)]
+    rows = [row for row in log.fetches(ORIGIN) if isinstance(row, Fetch)]
+    assert [(row.high_watermark, row.records_size) for row in rows] == [(7, 11)]
 
 
 def test_camel_case_text_is_read_too() -> None:
@@ -129,10 +146,12 @@ def test_times_are_found_wherever_they_stand_and_the_last_of_a_name_counts(
     tail: str, times: tuple[int | None, ...]
 ) -> None:
     header = "RequestHeader(apiKey=FETCH, apiVersion=4, clientId=c, correlationId=9)"
-    line = f"[2020-01-02 03:04:05,678] DEBUG Completed request:{header} -- {{}},response:{{}}"
+    named = "{topics=[{topic=t,partitions=[{partition=0}]}]}"
+    line = f"[2020-01-02 03:04:05,678] DEBUG Completed request:{header} -- {named},response:{{}}"
     text = f"{line} from connection h:1-h:2-0;{tail} (kafka.request.logger)\n"
-    (call,) = read_request_lines(io.BytesIO(text.encode()), ORIGIN).fetch_calls
-    assert tuple(call.times) == times
+    (row,) = read_request_lines(io.BytesIO(text.encode()), ORIGIN).fetches(ORIGIN)
+    assert isinstance(row, Fetch)
+    assert times_of(row) == times
 
 
 def test_unanswered_produce_keeps_what_was_sent() -> None:
@@ -144,7 +163,7 @@ def test_unanswered_produce_keeps_what_was_sent() -> None:
 @pytest.mark.parametrize("client", ["a, correlationId=7) -- {x=1}", "b) -- {", "", "c,d=e"])
 def test_client_names_with_the_grammars_own_marks_end_where_the_header_ends(client: str) -> None:
     log = read("FETCH", 7, "{replica_id=2,session_id=0,epoch=0,topics=[]}", "{error_code=0,session_id=9}", client)
-    read_names = [call.client_id for call in log.fetch_calls]
+    read_names = [call.line.requestHeader.clientId for call in log.fetch_calls]
     assert read_names == ([client] if "correlationId" not in client else [])
     assert bool(log.refusals) == (not read_names)
 
