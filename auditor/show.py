@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from auditor.config import ConfigError
 from auditor.memory import Remembered, recall, reopened, stamp_of
-from auditor.report.moments import moment
 from auditor.report.plain import plain
+from auditor.report.utc_times import moment
 from parsers.files import FileFault, locate
 from parsers.inventory.file_names import parse_file_name
 from parsers.provenance import FileKind, Origin

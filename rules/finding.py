@@ -12,7 +12,7 @@ from typing import Final, Literal, Protocol
 from msgspec import Struct
 
 from parsers.provenance import Span
-from rules.words import quoted
+from rules.words import place_name
 
 FactValue = str | int | bool | None | tuple[int, ...] | tuple[str, ...]
 Confidence = Literal["certain", "likely", "possible"]
@@ -153,9 +153,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     @property
     def place(self) -> str:
         """What it is about: a partition, a topic as a whole, or nothing narrower than the dump."""
-        if self.topic is None:
-            return ""
-        return f"topic {quoted(self.topic)}" if self.partition is None else f"{self.topic}-{self.partition}"
+        return "" if self.topic is None else place_name(self.topic, self.partition)
 
     def values(self) -> dict[str, FactValue]:
         """The facts as plain values."""

@@ -16,10 +16,10 @@ from rules.history.clocks import ClockOffset
 from rules.history.milestones import Milestone
 from rules.loss.incurred import Loss
 from rules.loss.unbilled import Unbilled
-from rules.replicas.log_reach import LogReach
+from rules.replicas.log_reach import LogReach, LogsNotWhole
 from rules.replicas.share import PartitionShare
 from rules.replicas.topic_names import UnnamedTopicId
-from rules.timeline.values import DrawnHistory
+from rules.timeline.picture_values import DrawnHistory
 from rules.words import counted, listed, numbered
 
 
@@ -159,7 +159,7 @@ class FilesLacking(Struct, frozen=True, kw_only=True):
         return f"any {self.noun}" if lacking == self.due else f"{lacking} of {counted(self.due, self.noun)}"
 
 
-class Scope(Struct, frozen=True, kw_only=True):
+class Scope(LogsNotWhole, frozen=True, kw_only=True):
     """How far a verdict reaches, where some evidence is not there as a whole or was said not to matter."""
 
     kinds: tuple[str, ...] = ()
@@ -168,14 +168,6 @@ class Scope(Struct, frozen=True, kw_only=True):
     """Kinds of which nothing was."""
     partly: tuple[str, ...] = ()
     """Kinds that some brokers have here and others lack."""
-    cut_short: tuple[int, ...] = ()
-    """Brokers whose own logs end before a stop that their disks tell, or a role in which others show them."""
-    begun_late: tuple[int, ...] = ()
-    """Brokers whose own logs begin after a role that they had, while others' reach back to it."""
-    holed: tuple[int, ...] = ()
-    """Brokers whose own logs lack a role amid those of which they tell."""
-    requests_holed: tuple[int, ...] = ()
-    """Brokers whose request logs lack lines amid them, or behind all."""
     before_logs: int = 0
     """Partitions of which disks hold records, or roles name an epoch, before every role that a broker's log tells."""
     metadata_untold: int = 0

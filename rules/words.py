@@ -41,6 +41,11 @@ def quoted(name: str) -> str:
     return f"'{name}'"
 
 
+def place_name(topic: str, partition: int | None) -> str:
+    """A partition as people call it; where there is none, its topic as a whole."""
+    return f"topic {quoted(topic)}" if partition is None else f"{topic}-{partition}"
+
+
 def it_or_them(count: int) -> str:
     """So many things that were named before, as an object: it, them."""
     return "it" if count == 1 else "them"

@@ -215,13 +215,13 @@ LAWS: Final = (
         ours=(*FORMAT_BASE, "parsers.inventory.**", "parsers.checkpoints.**", "parsers.broker_log"),
     ),
     Law(
-        modules=("parsers.segment.machine",),
+        modules=("parsers.segment.compiled_loop",),
         says="the compiled loop over segments is numba's first place",
         ours=(*FORMAT_BASE, "{unit}.**"),
         foreign=("numba", "llvmlite", "numpy", "google_crc32c"),
     ),
     Law(
-        modules=("parsers.records.machine",),
+        modules=("parsers.records.compiled_walk",),
         says="the compiled walk over records is numba's second place",
         ours=(*FORMAT_BASE, "{unit}.**"),
         foreign=("numba", "numpy"),
@@ -275,13 +275,13 @@ LAWS: Final = (
             *("auditor.report.placed", "auditor.report.policy_outcome"),
             *("rules.words", "rules.finding", "rules.verdict", "rules.incident", "rules.counterfactual"),
             *("rules.loss.**", "rules.replicas.remote", "rules.advice", "rules.availability.account"),
-            *("rules.history.milestones", "rules.history.clocks", "rules.timeline.values"),
+            *("rules.history.milestones", "rules.history.clocks", "rules.timeline.picture_values"),
         ),
     ),
     Law(
         modules=("auditor.report.html.**",),
         says="the page for browsers is a renderer like the others, and fills templates that escape what they are given",
-        ours=("auditor.report.**", "rules.finding", "rules.words", "rules.timeline.values", *SKETCH),
+        ours=("auditor.report.**", "rules.finding", "rules.words", "rules.timeline.picture_values", *SKETCH),
         foreign=("jinja2", "markupsafe"),
     ),
     Law(

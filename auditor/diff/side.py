@@ -11,7 +11,7 @@ from auditor.config import ConfigError
 from auditor.kept_report import NO_REPORT, clusters_of, fingerprint_of
 from auditor.report.json import SCHEMA_VERSION
 from rules.finding import Severity
-from rules.words import quoted
+from rules.words import place_name
 
 SEVERITIES: Final = tuple(severity.label for severity in Severity)
 LEVELS: Final = ("quick", "full", "deep")
@@ -44,9 +44,7 @@ class ToldFinding(Struct, frozen=True, kw_only=True):
     @property
     def place(self) -> str:
         """The partition, the topic, or the dump as a whole."""
-        if self.topic is None:
-            return "whole dump"
-        return f"topic {quoted(self.topic)}" if self.partition is None else f"{self.topic}-{self.partition}"
+        return "whole dump" if self.topic is None else place_name(self.topic, self.partition)
 
 
 class ComparedReport(Struct, frozen=True, kw_only=True):

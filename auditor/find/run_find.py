@@ -19,8 +19,8 @@ from auditor.engines.reading import read_unit
 from auditor.exit_codes import ExitCode
 from auditor.find.lookup import ReplicaLookup, find_offset, find_time
 from auditor.find.segment import OpenSegment
-from auditor.report.moments import moment
 from auditor.report.plain import plain
+from auditor.report.utc_times import moment
 from auditor.streams import say
 from auditor.unmatched import require_matches
 from parsers.files import found_at

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from auditor.report.alike import blurred
 from auditor.report.model import Availability, Condition, Exposure, PlacedAvailability, Safeguard, StateRow
-from auditor.report.moments import moment
+from auditor.report.utc_times import moment
 from rules.finding import offsets_told
 from rules.words import counted
 

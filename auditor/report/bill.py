@@ -16,8 +16,8 @@ from auditor.report.model import (
     Portion,
     amount_lost,
 )
-from auditor.report.moments import moment
 from auditor.report.sheet import size
+from auditor.report.utc_times import moment
 from auditor.report.worths import PERHAPS, WORTHS, held_by_none, span, worths_counted, worths_placed
 from rules.finding import capital, offsets_told
 from rules.words import counted, it_or_them, listed, numbered, quoted

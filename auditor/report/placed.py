@@ -12,7 +12,7 @@ from rules.history.clocks import ClockOffset
 from rules.history.milestones import Milestone
 from rules.loss.incurred import Loss
 from rules.loss.unbilled import Unbilled
-from rules.timeline.values import DrawnHistory
+from rules.timeline.picture_values import DrawnHistory
 from rules.verdict import ReplicaVerdict
 
 

@@ -16,7 +16,7 @@ from parsers.records.walk import walk
 from parsers.records.zstd_frame import unzstd_each
 
 if TYPE_CHECKING:
-    from parsers.records.machine import Walk
+    from parsers.records.compiled_walk import Walk
 
 WORTH_COMPILING: Final = 4096
 """Batches that are walked before machine code is loaded for the rest."""
@@ -80,7 +80,7 @@ def _is_zstd(batch: BatchFields | None) -> bool:
 def _compiled() -> Walk | None:
     """The walk in machine code, which is loaded once a process: whoever comes later has it at once."""
     try:
-        from parsers.records.machine import compile_walk
+        from parsers.records.compiled_walk import compile_walk
     except ImportError:
         return None
     return compile_walk()

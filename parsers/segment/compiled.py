@@ -52,7 +52,7 @@ def _sum_legacy(segment: HeldSegment, columns: HeaderColumns, rows: NDArray[np.i
 def compiled_kernel() -> CompiledKernel | None:
     """The compiled kernel; None where numba is not installed or cannot compile here."""
     try:
-        from parsers.segment.machine import compile_kernel
+        from parsers.segment.compiled_loop import compile_kernel
     except ImportError:
         return None
     code = compile_kernel()

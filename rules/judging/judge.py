@@ -33,7 +33,7 @@ from rules.replicas.log_reach import LogReach, log_reach
 from rules.rule import Rule
 from rules.sketch.drawn_window import draw
 from rules.timeline.drawn import drawn_history
-from rules.timeline.values import DrawnHistory
+from rules.timeline.picture_values import DrawnHistory
 from rules.verdict import PartitionVerdict, RuleCoverage
 from rules.zoom.differences import with_differences
 from rules.zoom.headers import as_written, with_believed_headers

@@ -15,8 +15,8 @@ from rules.replicas.replica import Replica
 from rules.settings import Settings
 
 
-class LogReach(Struct, frozen=True, kw_only=True):
-    """How far the logs that brokers wrote about a partition reach over its life, as disks and others show it."""
+class LogsNotWhole(Struct, frozen=True, kw_only=True):
+    """Whose logs are not here as a whole."""
 
     cut_short: tuple[int, ...] = ()
     """Brokers whose own logs end before a stop that their disks tell, or a role in which others show them."""
@@ -26,6 +26,11 @@ class LogReach(Struct, frozen=True, kw_only=True):
     """Brokers whose own logs lack a role amid those of which they tell."""
     requests_holed: tuple[int, ...] = ()
     """Brokers whose request logs lack lines amid them, or behind all."""
+
+
+class LogReach(LogsNotWhole, frozen=True, kw_only=True):
+    """How far the logs that brokers wrote about a partition reach over its life, as disks and others show it."""
+
     before_roles: bool = False
     """Whether disks hold records of an older epoch than every role that a broker's log tells, or a role names one."""
     stopped: tuple[int, ...] = ()

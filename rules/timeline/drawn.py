@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from rules.evidence import PartitionEvidence
 from rules.history.moments import Moment, log_end
+from rules.timeline.picture_values import DrawnEvent, DrawnHistory, DrawnPoint, DrawnReign, DrawnReplica, EventKind
 from rules.timeline.rows import Cell, Timeline, TimelineRow, Walk, walk
-from rules.timeline.values import DrawnEvent, DrawnHistory, DrawnPoint, DrawnReign, DrawnReplica, EventKind
 
 POINTS_KEPT: Final = 150
 """Of one replica; a picture has no room for more."""

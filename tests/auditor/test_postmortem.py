@@ -17,8 +17,8 @@ from auditor.audit import audit
 from auditor.config import AuditConfig
 from auditor.report.markdown import code, text
 from auditor.report.model import AuditReport, GroupAtRisk, Loss, LostReader, RefusalLine
-from auditor.report.moments import moment
 from auditor.report.postmortem.document import render
+from auditor.report.utc_times import moment
 from parsers.provenance import Span
 from parsers.tables import from_arrow, to_arrow
 from rules.catalog import BEARINGS

@@ -73,7 +73,7 @@ def test_a_batch_that_ends_too_early_is_not_proved(cut: int) -> None:
 
 
 def test_without_numba_the_plain_walk_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "parsers.records.machine", None)
+    monkeypatch.setitem(sys.modules, "parsers.records.compiled_walk", None)
     prover = Prover(BATCH_LIMIT, worth_compiling=1)
     assert prover.proves([ENTRIES[0], ENTRIES[0][:-1]]) == [True, False]
 

@@ -151,15 +151,15 @@ def test_large_files_take_the_compiled_kernel() -> None:
 
 
 def test_a_machine_without_numba_reads_plainly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "parsers.segment.machine", None)
+    monkeypatch.setitem(sys.modules, "parsers.segment.compiled_loop", None)
     assert compiled_kernel.__wrapped__() is None
 
 
 @pytest.mark.slow
 def test_a_kernel_that_cannot_be_kept_is_compiled_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    from parsers.segment import machine
+    from parsers.segment import compiled_loop
 
-    real, asked = machine._compile, []
+    real, asked = compiled_loop._compile, []
 
     def unwritable(keep: bool) -> tuple[compiled.Walk, compiled.Skip]:
         asked.append(keep)
@@ -167,6 +167,6 @@ def test_a_kernel_that_cannot_be_kept_is_compiled_all_the_same(monkeypatch: pyte
             raise RuntimeError("cannot cache function: no locator available")
         return real(True)
 
-    monkeypatch.setattr(machine, "_compile", unwritable)
-    assert machine.compile_kernel() is not None
+    monkeypatch.setattr(compiled_loop, "_compile", unwritable)
+    assert compiled_loop.compile_kernel() is not None
     assert asked == [True, False]

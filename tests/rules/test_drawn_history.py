@@ -8,8 +8,8 @@ import pytest
 
 from auditor.timeline import evidence_of
 from rules.timeline.drawn import POINTS_KEPT, drawn_history
+from rules.timeline.picture_values import DrawnPoint
 from rules.timeline.rows import Cell, timeline_of
-from rules.timeline.values import DrawnPoint
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_logs"
 CASES = (("fast_failover_kip101", "ff"), ("unclean_4x", "pay"), ("lost_pages_hw", "t"), ("unclean_rejoined", "pay"))

@@ -11,10 +11,10 @@ from msgspec import Struct
 from auditor.report.html.scale import Scale
 from auditor.report.html.shapes import Box, Label, Polyline, Shape, room_for
 from auditor.report.model import Loss
-from auditor.report.moments import moment
 from auditor.report.sheet import between
+from auditor.report.utc_times import moment
 from rules.finding import offsets_told
-from rules.timeline.values import DrawnEvent, DrawnPoint, DrawnReplica
+from rules.timeline.picture_values import DrawnEvent, DrawnPoint, DrawnReplica
 
 Address = tuple[str, int]
 """A file and the byte at which a statement begins."""

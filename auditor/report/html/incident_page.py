@@ -10,7 +10,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from auditor.report.html.shelf import SCRIPT, STYLE, policy, shelf
-from auditor.report.html.values import page_values
+from auditor.report.html.template_values import page_values
 from auditor.report.model import AuditReport
 from auditor.report.postmortem.document import parts
 

@@ -14,9 +14,9 @@ from auditor.report.html.reported_partitions import ReportedPartition
 from auditor.report.html.scale import Scale, scale_through
 from auditor.report.html.shapes import HUES, LEFT, RIGHT, WIDTH, Box, Label, Picture, Polyline, Shape, room_for
 from auditor.report.model import Loss, ReplicaVerdict, Survivor
-from auditor.report.moments import moment
+from auditor.report.utc_times import moment
 from rules.finding import Bearings, offsets_told
-from rules.timeline.values import DrawnEvent
+from rules.timeline.picture_values import DrawnEvent
 from rules.words import counted
 
 LANE: Final = 58.0

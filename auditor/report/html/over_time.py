@@ -10,8 +10,8 @@ from auditor.report.html.courses import HEIGHT, Address, Panel, course, extent
 from auditor.report.html.scale import Scale, scale_through
 from auditor.report.html.shapes import HUES, LEFT, RIGHT, WIDTH, Box, Label, Picture, Polyline, Shape, room_for
 from auditor.report.model import Loss
-from auditor.report.moments import moment
-from rules.timeline.values import DrawnHistory, DrawnReign
+from auditor.report.utc_times import moment
+from rules.timeline.picture_values import DrawnHistory, DrawnReign
 
 HEAD: Final = 20.0
 BAR: Final = 20.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from auditor.report.html.shelf import SCRIPT, STYLE, policy, shelf
-from auditor.report.html.values import page_values
+from auditor.report.html.template_values import page_values
 from auditor.report.model import AuditReport
 
 

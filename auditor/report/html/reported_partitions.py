@@ -17,7 +17,7 @@ from auditor.report.model import (
     ReplicaVerdict,
 )
 from rules.finding import Finding, Place, Severity
-from rules.words import quoted
+from rules.words import place_name
 
 TABLES_SHOWN: Final = 6
 """Pairs of replicas of one partition; the rest is counted."""
@@ -42,9 +42,7 @@ class ReportedPartition(Struct, frozen=True, kw_only=True):
     def name(self) -> str:
         """The partition as people call it."""
         _, topic, partition = self.place
-        if topic is None:
-            return "the whole dump"
-        return f"topic {quoted(topic)}" if partition is None else f"{topic}-{partition}"
+        return "the whole dump" if topic is None else place_name(topic, partition)
 
     def part(self, kind: str, number: int) -> str:
         """The id of one of its bills, steps or tables on the page."""

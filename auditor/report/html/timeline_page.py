@@ -11,7 +11,7 @@ from auditor.report.html.courses import Address
 from auditor.report.html.over_time import over_time
 from auditor.report.html.shapes import WIDTH, Picture
 from auditor.report.html.shelf import policy, shelf
-from rules.timeline.values import DrawnHistory
+from rules.timeline.picture_values import DrawnHistory
 
 TIMELINE_STYLE: Final = "timeline.css"
 PICTURE_STYLE: Final = "pictures.css"

@@ -14,8 +14,8 @@ from auditor.report.markdown import code, text
 from auditor.report.model import AuditReport
 from auditor.report.named_places import named_places
 from auditor.report.postmortem.availability import exposed, over_time, prevention
-from auditor.report.postmortem.causes import causes, whole_chains
 from auditor.report.postmortem.impact import impact, in_detail, row, table
+from auditor.report.postmortem.incident_chains import causes, whole_chains
 from auditor.report.postmortem.parts import SHOWN, billed, capped, grave, place, shortened
 from auditor.report.postmortem.protocols import one, protocols
 from auditor.report.postmortem.timeline import timeline, whole_timelines

@@ -8,12 +8,12 @@ from typing import Final
 from auditor.report.bill import answered, details, who_led
 from auditor.report.markdown import text
 from auditor.report.model import AuditReport, Loss, PlacedHistory
-from auditor.report.moments import moment
 from auditor.report.named_places import told_places
 from auditor.report.postmortem.parts import billed, capped, place, places, shortened
 from auditor.report.summary.folded_findings import folded
 from auditor.report.summary.perhaps import at_stake, perhaps_lost, perhaps_words
 from auditor.report.unbilled import sentence, unbilled
+from auditor.report.utc_times import moment
 from auditor.report.worths import acknowledged, acknowledged_in_all, span, surely_acknowledged
 from rules.finding import offsets_told
 from rules.words import counted

@@ -11,8 +11,8 @@ from typing import Final
 
 from auditor.report.markdown import code, text
 from auditor.report.model import AuditReport, ClockOffset, Milestone, PlacedHistory
-from auditor.report.moments import moment
 from auditor.report.postmortem.parts import SHOWN, capped, place, places, shortened
+from auditor.report.utc_times import moment
 
 COURSES_SHOWN: Final = 3
 MOMENTS_SHOWN: Final = 14

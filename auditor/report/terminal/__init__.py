@@ -8,13 +8,13 @@ from typing import Final
 from msgspec.structs import replace
 
 from auditor.report.model import AuditReport, Coverage
-from auditor.report.moments import moment
 from auditor.report.sheet import COLUMNS, Sheet
 from auditor.report.summary import summary
 from auditor.report.terminal.availability_lines import availability_lines
 from auditor.report.terminal.finding_lines import finding_lines
 from auditor.report.terminal.replica_lines import replica_table
 from auditor.report.terminal.screen import screen
+from auditor.report.utc_times import moment
 from rules.words import counted, numbered
 
 DRAWINGS: Final = (

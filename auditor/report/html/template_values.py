@@ -23,7 +23,6 @@ from auditor.report.html.reported_partitions import (
 )
 from auditor.report.html.shapes import Picture
 from auditor.report.model import AuditReport, Counterfactual, PlacedHistory, Survivor
-from auditor.report.moments import moment
 from auditor.report.named_places import named_places
 from auditor.report.policy_outcome import spared
 from auditor.report.sheet import between
@@ -31,8 +30,9 @@ from auditor.report.summary import summary
 from auditor.report.summary.conclusion import doubts, extent, read_of
 from auditor.report.summary.incidents import causes
 from auditor.report.terminal.screen import lost_words, ruled
+from auditor.report.utc_times import moment
 from rules.finding import Bearings, Finding, Place, Severity
-from rules.timeline.values import DrawnHistory
+from rules.timeline.picture_values import DrawnHistory
 
 GOING: Final = {"go": "GO", "no-go": "NO-GO", "unknown": "UNKNOWN", "copy": "COPY", "act": "DO"}
 PLACES_SHOWN: Final = 6
