@@ -17,5 +17,5 @@ from parsers.request_log.fetch_columns import RequestColumns, Rows
 from parsers.request_log.presence import first_time, holds_requests
 from parsers.request_log.read import EVERY_API, NO_LINE, LineCounts, ReadLine
 from parsers.request_log.repeated_requests import Again, Worded
-from parsers.request_log.sessions import NOTHING, AnsweredPartition, AskedPartition, PartitionKey, SessionState, join
+from parsers.request_log.sessions import NOTHING, PartitionKey, SessionState, join
 from parsers.request_log.trace import Trace, sessions_after

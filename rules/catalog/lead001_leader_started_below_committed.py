@@ -66,8 +66,7 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
             confidence="likely" if likely else "certain",
             facts={
                 "who": "an unknown broker" if lost.leader is None else f"broker {lost.leader}",
-                "leader": lost.leader,
-                "epoch": lost.epoch,
+                "leader": lost.leader, "epoch": lost.epoch,
                 **records_lost(lost, likely=likely),
                 "committed_in_epoch": lost.committed.term,
                 "instead": f"with log end offset {lost.opening.offset}",

@@ -11,8 +11,8 @@ from rules.replicas.lineage import LostTerm
 def records_lost(lost: LostTerm, *, likely: bool) -> Mapping[str, str]:
     """What an opening lost; where its log ended before, what became of the records between."""
     opened, deleted = lost.opening.offset or 0, lost.deleted_below
-    start, told = max(opened, deleted), lost.dated_end or 0
-    other = f"; another finding tells of offsets [{start}, {told})" if start < told else ""
+    start, end = max(opened, deleted), lost.dated_end or 0
+    other = f"; another finding tells of offsets [{start}, {end})" if start < end else ""
     other += f"; records before offset {deleted} had been deleted" if opened < deleted else ""
     found = lacked_records(lost.committed, lost.start_offset, lost.committed.end_offset, likely=likely)
     return {**found, "because": f"{found['because']}{other}"}

@@ -176,8 +176,8 @@ class PartitionEvidence(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def committed_batches(self) -> tuple[Committed, ...]:
         """Every proof of committed records, in whole batches."""
-        told = self.chronicle, credible(self.own_logs), self.openings
-        return tuple(surely_before(committed_batches(*told), self.perhaps_led_since, self.chronicle))
+        proved = committed_batches(self.chronicle, credible(self.own_logs), self.openings)
+        return tuple(surely_before(proved, self.perhaps_led_since, self.chronicle))
 
     def committed_by_proof(self, replica: Replica) -> int:
         """How far a replica's records are committed by what was told; 0 where nothing tells, or epochs began anew."""

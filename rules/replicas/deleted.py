@@ -61,8 +61,8 @@ class Deleted:
     def _until(self, again: RoleTaken) -> int:
         """The highest log start that a leader told before it took a role again: later ones are of the same epoch."""
         own = takewhile(lambda moment: moment is not again, self._moments)
-        told = (m.log_start_offset for m in own if m.clock == again.clock and _of_its_own(m) and not m.doubtful)
-        return max((start for start in told if start is not None), default=0)
+        starts = (m.log_start_offset for m in own if m.clock == again.clock and _of_its_own(m) and not m.doubtful)
+        return max((start for start in starts if start is not None), default=0)
 
     def before(self, cut: Cut, leader: int | None) -> int:
         """The highest log start that a broker that cut its log, or who led what it had copied, told until then."""

@@ -73,13 +73,13 @@ def openings_below_committed(
 def _lost_terms(opening: RoleTaken, start: int, best: Committed, pool: _Proofs) -> Iterator[LostTerm]:
     """What an opening left out; beyond what a witness told at a time, a checkpoint or a tool may tell of more."""
     epoch = -1 if opening.epoch is None else opening.epoch
-    told, dated = None, pool.furthest_dated() if best.moment.clock in _UNDATED else None
+    dated_end, dated = None, pool.furthest_dated() if best.moment.clock in _UNDATED else None
     if dated is not None and start < dated.end_offset:
         yield LostTerm(epoch=epoch, leader=opening.broker, start_offset=start, committed=dated, opening=opening)
-        start, told = dated.end_offset, dated.end_offset
+        start = dated_end = dated.end_offset
     if start < best.end_offset:
         yield LostTerm(
-            epoch=epoch, leader=opening.broker, start_offset=start, committed=best, opening=opening, dated_end=told
+            epoch=epoch, leader=opening.broker, start_offset=start, committed=best, opening=opening, dated_end=dated_end
         )
 
 
