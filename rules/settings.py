@@ -28,6 +28,8 @@ CHANGED: Final[tuple[SettingOrigin, ...]] = ("metadata", "znode", "describe", "a
 
 KAFKA_VERSION: Final = "kafka.version"
 METADATA_VERSION: Final = "metadata.version"
+START_INSTANT: Final = "kafka.start.instant"
+"""When a process began, in milliseconds of UTC, beside the time of that line on the log's own clock."""
 INTER_BROKER_PROTOCOL: Final = "inter.broker.protocol.version"
 """What a broker runs and speaks is told as its settings are; the first two names are no settings of Kafka's."""
 MESSAGE_FORMAT: Final = "message.format.version"

@@ -164,6 +164,13 @@ MEMBERSHIP: Final = (
         ),
     ),
     Event(
+        kind="start-instant",
+        means="When the process began, as an instant (detail): beside the line's own time it shows the log's zone.",
+        wordings=(
+            Wording(text="Kafka startTimeMs: {detail}", since="2.2"),
+        ),
+    ),
+    Event(
         kind="metadata-version",
         means="The metadata version in force (detail).",
         wordings=(

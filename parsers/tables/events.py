@@ -32,7 +32,7 @@ EventKind = Literal[
     "broker-fenced", "broker-unfenced", "broker-registering", "broker-registered", "broker-registration-changed", "broker-shutdown-requested",
     "broker-shutdown-granted", "broker-failed", "brokers-changed", "partitions-moved", "broker-shutting-down",
     "broker-shut-down", "broker-starting", "broker-started", "unclean-shutdown", "controlled-shutdown-succeeded", "signal-received",
-    "kafka-version", "metadata-version", "cluster-joined", "topic-configured", "broker-configured", "topic-created", "topic-removed", "partition-registered",
+    "kafka-version", "start-instant", "metadata-version", "cluster-joined", "topic-configured", "broker-configured", "topic-created", "topic-removed", "partition-registered",
     "metadata-copy-lost-tail", "metadata-high-watermark",
     # loading and recovery
     "log-loaded", "initial-high-watermark", "replica-loaded", "no-checkpointed-high-watermark", "clean-start",

@@ -77,7 +77,7 @@ def assemble(
     here = [replica for replica in replicas if replica.state == "current"]
     foreign = found_foreign((first.topic, first.partition), here, ids, surroundings)
     replicas = foreign.put_aside(replicas)
-    own = of_incarnation(moments, replicas)
+    own = of_incarnation(moments, replicas, surroundings.settings)
     beside = {r.broker for r in replicas if r.state in ("deleted", "stray")} | gave_up(moments)
     earlier = earlier_life(moments, own)
     chronicle = Chronicle(in_terms(tuple(collapse(of_one_folder(own, beside)))), earlier.not_made)

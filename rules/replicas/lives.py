@@ -9,13 +9,15 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
+from rules.history.clocks import QUARTER_HOUR_MS
 from rules.history.last_life import EarlierLife, gave_up, of_the_last_life
 from rules.history.moments import Moment
 from rules.history.statements import PartitionState, Requested
 from rules.replicas.replica import Replica
+from rules.settings import START_INSTANT, Settings
 
 
-def of_incarnation(moments: Sequence[Moment], replicas: Sequence[Replica]) -> list[Moment]:
+def of_incarnation(moments: Sequence[Moment], replicas: Sequence[Replica], settings: Settings) -> list[Moment]:
     """Where a topic was created again, only what is told of the incarnation that most replicas hold.
 
     Many lines bear no topic id: they are of the one of which their clock tells by id then. Where no replica is at hand
@@ -28,10 +30,19 @@ def of_incarnation(moments: Sequence[Moment], replicas: Sequence[Replica]) -> li
     ids = {m.topic_id for m in moments if m.topic_id is not None and m.kind != "described"}
     if not ids:
         since = max((_first_record(r, replicas) for r in begun_again(replicas, moments)), default=0)
-        return [m for m in of_the_last_life(moments) if m.kind == "described" or m.time is None or m.time >= since]
+        zones = {clock: _zone(clock, settings) for clock in {m.clock for m in moments}} if since else {}
+        last = of_the_last_life(moments)
+        return [m for m in last if m.kind == "described" or m.time is None or m.time - zones.get(m.clock, 0) >= since]
     if newest is None or len({*held, *ids}) == 1 or ids == {newest}:
         return list(moments)
     return _told_of(moments, newest)
+
+
+def _zone(clock: str, settings: Settings) -> int:
+    """By how much a broker's log shows more than UTC, as its last start tells; 0 where none does: records bear UTC."""
+    told = (s for s in settings.statements if s.name == START_INSTANT and s.clock == clock and s.since is not None)
+    shifts = [(s.since or 0) - int(s.value) for s in told if s.value is not None and s.value.isdecimal()]
+    return round(shifts[-1] / QUARTER_HOUR_MS) * QUARTER_HOUR_MS if shifts else 0
 
 
 def _told_of(moments: Sequence[Moment], topic_id: str) -> list[Moment]:
@@ -73,7 +84,7 @@ def _told_last(moments: Sequence[Moment]) -> str | None:
 
 
 def _first_record(before: Replica, replicas: Sequence[Replica]) -> int:
-    """When the oldest record was written that a log in use holds which begins again after a folder, by its time."""
+    """When the oldest record was written that a log in use holds which begins again after a folder, by its UTC time."""
     again = [r.log.min_timestamp for r in replicas if r.state == "current" and _begins_again(before, r)]
     return min((time for time in again if time is not None), default=0)
 

@@ -578,6 +578,9 @@ LINES: Final[Mapping[EventKind, tuple[tuple[str, Mapping[str, int | str | None]]
         ("Kafka version: 3.9.1", {"detail": "3.9.1"}),
         ("Kafka version : 1.1.1", {"detail": "1.1.1"}),
     ),
+    "start-instant": (
+        ("Kafka startTimeMs: 1795804585988", {"detail": "1795804585988"}),
+    ),
     "metadata-version": (
         (
             "[BrokerMetadataPublisher id=1] Publishing initial metadata at offset OffsetAndEpoch[offset=21, epoch=1] with metadata.version Optional[4.3-IV0].",

@@ -39,6 +39,7 @@ GONE = """\
 [2026-11-22 09:50:29,660] INFO Log for partition t-0 is renamed to /d/t-0.24563d40234a483abf46d3086ce10e96-delete and \
 is scheduled for deletion (kafka.log.LogManager)
 """
+BEGAN = f"Kafka startTimeMs: {BEFORE - 7000} (org.apache.kafka.common.utils.AppInfoParser)"
 ISR = " ISR [1,2{third}] addingReplicas [] removingReplicas []"
 
 
@@ -228,13 +229,17 @@ def test_a_folder_of_an_earlier_life_that_waits_for_its_deletion_is_no_copy_of_w
     assert (lost.start_offset, lost.end_offset, lost.survivors) == (0, 1, ())
 
 
-def test_what_was_told_in_an_earlier_life_accuses_nobody_though_no_log_tells_that_it_ended(tmp_path: Path) -> None:
-    """Broker 1 answered for record 50 of the first life, and of its end no line is left."""
-    yard, requests = Yard(tmp_path), REQUEST.replace("09:50:49", "09:50:12").replace("base_offset=0", "base_offset=50")
+@pytest.mark.parametrize("zone", ["09:50:", "15:20:", "04:50:"])
+def test_what_was_told_in_an_earlier_life_accuses_nobody_though_no_log_tells_that_it_ended(
+    zone: str, tmp_path: Path
+) -> None:
+    """Broker 1 answered for record 50 of the first life, and of its end no line is left; logs bear local times."""
+    yard, requests = Yard(tmp_path), REQUEST.replace("09:50:49", f"{zone}12").replace("base_offset=0", "base_offset=50")
     for broker in (1, 2):
         yard.broker(broker, records(SINCE, 20, epoch=1), topic_id=None)
         yard.broker(broker, records(BEFORE, 60), topic_id=None, suffix=FOLDER, hw=None, recovery=None)
-        write_logs(yard, broker, roles(broker, 10) + (NEXT if broker == 2 else ""))
+        stated = roles(broker, 10) + (NEXT if broker == 2 else "")
+        write_logs(yard, broker, stated.replace("09:50:", zone), f"[2026-11-22 {zone}05,008] INFO {BEGAN}\n")
     (yard.root / yard.cluster / "broker-1/logs/kafka-request.log").write_text(requests.replace("acks=1", "acks=-1"))
     assert yard.told() == []
     assert ("LOG006", (1, 2)) in yard.undecided()

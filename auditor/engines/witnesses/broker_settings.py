@@ -29,6 +29,7 @@ from rules.settings import (
     DYNAMIC,
     KAFKA_VERSION,
     METADATA_VERSION,
+    START_INSTANT,
     STARTED,
     STARTING,
     STOPPED,
@@ -40,7 +41,9 @@ from rules.settings import (
     settings_of,
 )
 
-_VERSIONS: Final[Mapping[str, str]] = {"kafka-version": KAFKA_VERSION, "metadata-version": METADATA_VERSION}
+_VERSIONS: Final[Mapping[str, str]] = {
+    "kafka-version": KAFKA_VERSION, "metadata-version": METADATA_VERSION, "start-instant": START_INSTANT,
+}  # fmt: skip
 _STATES: Final[Mapping[str, tuple[str, str]]] = {
     "broker-starting": (STARTING, STARTING), "broker-started": (BROKER_STATE, STARTED),
     "broker-shutting-down": (BROKER_STATE, STOPPING), "broker-shut-down": (BROKER_STATE, STOPPED),
@@ -55,7 +58,7 @@ _NAMES: Final = {sign: re.compile(rf"(?:^|, ?)([a-z][a-z0-9.\-]{{1,100}}){sign}"
 _PROPERTY: Final = re.compile(r"([a-z][a-z.]{1,100})(=| -> )(\[[^\]]{0,200}\]|[^,]{0,200})")
 _DETAIL_LIMIT: Final = 1000  # what is as long was cut short
 OF_BROKERS: Final = (*_VERSIONS, *_STATES, _CREATION, *_CONFIGURED)
-"""Kinds of events that tell a version, whether a broker runs, or settings."""
+"""Kinds of events that tell a version or an instant, whether a broker runs, or settings."""
 _BROKER_OR_ALL: Final = re.compile(r"[0-9]{0,9}")
 Place: TypeAlias = tuple[str, str | None, int | None, str]
 Printed: TypeAlias = dict[Place, tuple[str | None, bool]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rules.replicas.lives import of_incarnation
+from rules.settings import NO_SETTINGS
 from rules.sketch.statement_lines import read_event
 from tests.replaced import replace
 
@@ -34,16 +35,16 @@ def test_a_line_without_an_id_is_of_the_life_that_its_clock_names(
     told = [replace(read_event(spoken), topic_id=life) for spoken, life in (*LIVES, (line, topic_id))]
     last = replace(read_event("t20 leads 3 epoch 1 at 9 hw 9"), topic_id=NOW)
     later = [read_event("t15 acks 1 at 6 acks=1")] if topic_id is not None else []
-    kept = of_incarnation([*told, *later, last], ())
+    kept = of_incarnation([*told, *later, last], (), NO_SETTINGS)
     assert [moment.time for moment in kept] == [*times, 20]
 
 
 def test_a_request_that_came_in_before_is_of_no_known_life() -> None:
     told = [replace(read_event(line), topic_id=life) for line, life in LIVES]
     answered = replace(read_event("t12 acks 1 at 5 acks=1"), arrived=9)
-    assert [moment.time for moment in of_incarnation([*told, answered], ())] == [10]
+    assert [moment.time for moment in of_incarnation([*told, answered], (), NO_SETTINGS)] == [10]
 
 
 def test_nothing_is_placed_by_a_clock_that_was_set_back() -> None:
     told = [replace(read_event(line), topic_id=life) for line, life in (*LIVES, ("t12 acks 1 at 5 acks=1", None))]
-    assert [m.time for m in of_incarnation([replace(m, set_back=None) for m in told], ())] == [10]
+    assert [m.time for m in of_incarnation([replace(m, set_back=None) for m in told], (), NO_SETTINGS)] == [10]
