@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import dropwhile, pairwise, takewhile
+from operator import is_not
 
 from msgspec import Struct
 
@@ -14,11 +16,21 @@ from rules.history.moments import Moment
 class MadeAnew(Struct, frozen=True, kw_only=True):
     """A log that a broker made anew between two of its reigns, when nobody is told to have led between them."""
 
-    before: Reign
-    """What was written in it, and in those before it, its broker had no more."""
+    broker: int
+    before: int
+    """What was written in this epoch, and in those before it, its broker had no more."""
+    begun: int | None
+    """Where that epoch began; null where nothing tells."""
     made: Moment
-    after: Reign
-    """It began with an empty log."""
+    after: int
+    """This epoch began with an empty log."""
+    leads: Moment | None
+    """The role in which its broker led again; null where no line of its own tells it."""
+
+
+def led_throughout(broker: int, before: int, after: int, leaders: Mapping[int, int]) -> bool:
+    """Whether nobody else is told to have led between two epochs of a broker."""
+    return all(leaders.get(epoch, broker) == broker for epoch in range(before + 1, after))
 
 
 def made_anew(
@@ -31,20 +43,22 @@ def made_anew(
     for before, after in pairwise(reigns):
         if before.broker != after.broker or after.start_offset != 0 or after.epoch < before.epoch:
             continue
-        if any(leaders.get(epoch, before.broker) != before.broker for epoch in range(before.epoch + 1, after.epoch)):
+        if not led_throughout(before.broker, before.epoch, after.epoch, leaders):
             continue
-        made = _made_between(own[before.opening.clock], before.opening, after.opening)
+        behind = dropwhile(partial(is_not, before.opening), own[before.opening.clock])
+        made = made_in([*takewhile(partial(is_not, after.opening), behind)])
         if made is not None:
-            yield MadeAnew(before=before, made=made, after=after)
+            yield MadeAnew(
+                broker=before.broker, before=before.epoch, begun=before.opening.offset, made=made, after=after.epoch,
+                leads=after.opening,
+            )  # fmt: skip
 
 
-def _made_between(own: Sequence[Moment], before: Moment, after: Moment) -> Moment | None:
-    """Where the log was made anew between two roles, if it had not been given up, nor holds anything by its loading.
+def made_in(between: Sequence[Moment]) -> Moment | None:
+    """Where a broker tells that a log was made anew, if it had not been given up, nor holds anything by its loading.
 
     A log that was made for a move between log dirs leaves the old one in use, which is loaded at the next start.
     """
-    behind = dropwhile(lambda moment: moment is not before, own)
-    between = [*takewhile(lambda moment: moment is not after, behind)]
     made = next((moment for moment in reversed(between) if moment.kind == "log-created"), None)
     if made is None or any(moment.kind == "log-deleted" for moment in between):
         return None

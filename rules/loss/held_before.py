@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import takewhile
+from operator import is_not
 
-from rules.chronicle.made_anew import MadeAnew
+from rules.chronicle.made_anew import MadeAnew, led_throughout, made_in
 from rules.chronicle.silence import Silence, would_tell
-from rules.evidence import COMPACTED_TOPICS, PartitionEvidence
+from rules.evidence import COMPACTED_TOPICS, PartitionEvidence, gives_role
+from rules.history.moments import Moment
 from rules.loss.last_answers import Answering
 from rules.loss.left_out import left_out
 from rules.loss.unsettled import Unsettled
@@ -15,29 +19,53 @@ from rules.loss.unsettled import Unsettled
 def of_logs_made_anew(evidence: PartitionEvidence) -> Iterator[Unsettled]:
     """Every reign of which the log went, but those that wrote nothing by all their answers, or whose loss is known."""
     known = {(stretch.epoch, stretch.next_epoch) for stretch in left_out(evidence)}
-    for log in evidence.chronicle.made_anew:
-        if (log.before.epoch, log.after.epoch) not in known and not _all_heard(evidence, log):
+    for log in (*evidence.chronicle.made_anew, *_by_the_disks(evidence)):
+        if (log.before, log.after) not in known and not _all_heard(evidence, log):
             yield _question(evidence, log)
+
+
+def _by_the_disks(evidence: PartitionEvidence) -> Iterator[MadeAnew]:
+    """The same of brokers that tell of no role: one made its log once more, which begins with a later epoch's records.
+
+    Whoever only made it had no log before. What it held may have been deleted in order if its log begins later.
+    """
+    for replica in evidence.current:
+        own, first = evidence.chronicle.told_by(replica.broker), next(iter(replica.log.epochs), None)
+        if first is None or first.start_offset > 0 or replica.log_start_offset > 0 or any(map(gives_role, own)):
+            continue
+        made, leaders = made_in(own), evidence.chronicle.leaders
+        before = max((e for e, leader in leaders.items() if leader == replica.broker and e < first.epoch), default=None)
+        if made is None or before is None or not _had_a_log(own, made):
+            continue
+        if leaders.get(first.epoch) == replica.broker and led_throughout(replica.broker, before, first.epoch, leaders):
+            yield MadeAnew(
+                broker=replica.broker, before=before, begun=None, made=made, after=first.epoch, leads=None
+            )
+
+
+def _had_a_log(own: Sequence[Moment], made: Moment) -> bool:
+    """Whether a broker tells of its log before it made it once more."""
+    return any(m.kind in ("log-created", "log-loaded") for m in takewhile(partial(is_not, made), own))
 
 
 def _all_heard(evidence: PartitionEvidence, log: MadeAnew) -> bool:
     """Whether all that it answered is here; brokers themselves write compacted topics, and are not answered."""
-    own = Answering(evidence, log.before.broker, log.before.epoch)
-    begun = log.before.opening.offset or 0
-    return evidence.topic not in COMPACTED_TOPICS and own.saw_its_last and not own.begins_behind(begun)
+    own = Answering(evidence, log.broker, log.before)
+    return evidence.topic not in COMPACTED_TOPICS and own.saw_its_last and not own.begins_behind(log.begun or 0)
 
 
 def _question(evidence: PartitionEvidence, log: MadeAnew) -> Unsettled:
-    who, led, leads = f"broker {log.before.broker}", log.before.epoch, log.after.epoch
+    who, led, leads = f"broker {log.broker}", log.before, log.after
     again = f"epoch {leads}" if leads != led else f"epoch {leads} once more"
-    requests = Silence(broker=log.before.broker, log="requests", window="up to its very end (nothing cut off)")
+    requests = Silence(broker=log.broker, log="requests", window="up to its very end (nothing cut off)")
+    led_again = () if log.leads is None else ((log.leads, "its broker leads with an empty log"),)
     copy = f"a copy of the disk that {who} had before"
     return Unsettled(
-        broker=log.before.broker,
+        broker=log.broker,
         words=f"{who} led in epoch {led}. Then it created its log anew, and led in {again} with an empty log."
         " No log tells what it had written before, so all of it may be lost",
         missing=copy if evidence.topic in COMPACTED_TOPICS else would_tell(requests, copy),
-        start_offset=log.before.opening.offset,
+        start_offset=log.begun,
         epoch=led,
-        shown=((log.made, "the log is created anew"), (log.after.opening, "its broker leads with an empty log")),
+        shown=((log.made, "the log is created anew"), *led_again),
     )

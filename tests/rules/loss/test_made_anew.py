@@ -40,6 +40,30 @@ def test_what_a_log_had_held_that_was_made_anew_is_asked_for(told: str, asked: l
     assert all(q.blocking and q.brokers == (1,) for q in own)
 
 
+ELECTED = "t1 leader 1 epoch 0 isr 1,2\n"
+AGAIN = "t6 leader 1 epoch 2 isr 1\n"
+
+
+@pytest.mark.parametrize(
+    ("disk", "told", "asked"),
+    [
+        ("2222", f"{ELECTED}t2 begins 1\n{MADE}{AGAIN}", [0]),
+        ("2222", f"{ELECTED}t2 loads 1 at 3\n{MADE}{AGAIN}", [0]),
+        # It may be the line of the one log that it ever had, or the replica was given up in order.
+        ("2222", f"{ELECTED}{MADE}{AGAIN}", []),
+        ("2222", f"{ELECTED}t2 begins 1\nt4 deletes 1\n{MADE}{AGAIN}", []),
+        # The log has older records, or another broker led before it and may have had them.
+        ("0222", f"{ELECTED}t2 begins 1\n{MADE}{AGAIN}", []),
+        ("2222", f"{ELECTED}t2 begins 1\n{MADE}t5 leader 2 epoch 1 isr 2\n{AGAIN}", []),
+    ],
+)
+def test_without_its_brokers_roles_the_disk_and_the_line_that_made_the_log_ask(
+    disk: str, told: str, asked: list[int]
+) -> None:
+    found = BY_ID["ACK001"].check(read_sketch(f"broker 1* {disk}|\n{told}").evidence)
+    assert [q.epoch for q in found if isinstance(q, Undecided) and "created its log anew" in q.reason] == asked
+
+
 def test_what_is_told_of_it_is_a_loss_and_no_question() -> None:
     evidence = read_sketch(f"{DISK}{LED}t2 acks 1 at 7 acks=all\n{MADE}{LEADS}").evidence
     assert [(loss.epoch, loss.next_epoch, loss.end_offset) for loss in losses(evidence)] == [(0, 2, 8)]
