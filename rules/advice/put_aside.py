@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -15,8 +16,11 @@ from rules.loss.incurred import Loss
 from rules.loss.survivors import FADING, Survivor
 from rules.protocol.offsets import without
 from rules.replicas.inferred import may_be_cut
+from rules.replicas.led_last import stop_told
 from rules.replicas.replica import Leftover
 
+DELETED_AFTER_MS: Final = 60_000
+"""How long a broker that runs keeps a file that it put aside, as it is set up by default."""
 Found = tuple[Leftover, Stretch]
 """A file that was put aside, and records of it."""
 
@@ -64,6 +68,24 @@ def removes_unbilled(replica: Replica, evidence: PartitionEvidence) -> Gate | No
     files = _counted("deleted file", len(paths))
     because = f"cannot be judged. It removes {files} with {what}. No log here has them."
     return Gate(action=f"restart broker {replica.broker}", going="unknown", because=because, first=_copy(paths))
+
+
+def removes_unseen(replica: Replica, losses: Sequence[Loss], evidence: PartitionEvidence) -> Gate | None:
+    """A start that may remove files that are not here: a broker that runs deletes what it put aside after a minute."""
+    stopped = stop_told(evidence.settings.states(replica.broker))
+    if stopped is None or replica.leftovers:
+        return None
+    for cut in (cut for cut in evidence.chronicle.cuts if cut.broker == replica.broker):
+        end, time = cut.log_end_offset or 0, cut.moment.time
+        soon = time is not None and time <= stopped < time + DELETED_AFTER_MS
+        lost = any(loss.for_good and loss.start_offset < end and cut.offset < loss.end_offset for loss in losses)
+        bases = (segment.base_offset for log in evidence.own_logs for segment in log.segments)
+        if soon and lost and any(cut.offset < base < end for base in bases):
+            why = f"It stopped less than a minute after it had cut its log from {end} to {cut.offset}"
+            because = f"cannot be judged. {why}. Its start removes what it put aside then, perhaps with lost records."
+            first = _copy((replica.path,))
+            return Gate(action=f"restart broker {replica.broker}", going="unknown", because=because, first=first)
+    return None
 
 
 def _last_copies(replica: Replica, evidence: PartitionEvidence) -> Iterator[Found]:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rules.advice.lacking import costs, named, perhaps_words
-from rules.advice.put_aside import removes_lost, removes_unbilled
+from rules.advice.put_aside import removes_lost, removes_unbilled, removes_unseen
 from rules.advice.short_start import short_start
 from rules.advice.unseen_leaders import perhaps_cut
 from rules.advice.weighed import Candidate, Doomed, Gate, OwedCut
@@ -65,8 +65,8 @@ class Restarts(Struct, frozen=True):
             kept = "Whoever else has that cuts it too" if cut_too else "No other copy is in this dump"
             because = f"cannot be judged. It cuts {perhaps_words([d.stretch for d in perhaps])}. {kept}."
             return Gate(action=action, going="unknown", because=because, first=f"copy {replica.path}")
-        unseen = removes_unbilled(replica, self.evidence) or perhaps_cut(replica, self.unjudged, self.evidence)
-        if unseen is not None:
+        unseen = removes_unbilled(replica, self.evidence) or removes_unseen(replica, self.losses, self.evidence)
+        if unseen := unseen or perhaps_cut(replica, self.unjudged, self.evidence):
             return unseen
         cut = _cut_told(self.cuts.get(replica.path), doomed)
         return Gate(action=action, going="go", because=cut if short is None else f"{cut} {short.because}")

@@ -53,20 +53,21 @@ def answered_after(
     clocks: Clocks,
     untold: Mapping[int, int],
 ) -> Iterator[AnsweredAfter]:
-    """Every one by the estimated clocks, but those that may be of a newer epoch which their broker does not tell."""
+    """Every one by the estimated clocks, but those that may be of a newer epoch, told by their broker or not."""
     epochs = sorted(openings)
     lowest = _lowest_from_each(openings, epochs)
     for m in moments:
         if m.kind != "produced" or m.acks != -1 or m.error != 0 or m.term is None or m.offset is None or m.time is None:
             continue
-        newer = bisect_right(epochs, m.term)
+        latest = m.term if m.latest_term is None else m.latest_term
+        newer = bisect_right(epochs, latest)
         if m.witness is None or newer == len(epochs) or lowest[newer] > m.offset:
             continue
         if untold.get(m.witness, -1) > m.term:
             continue
         for epoch, opening in openings.items():
             below = opening.offset is not None and opening.offset <= m.offset
-            if epoch <= m.term or opening.broker == m.witness or not below:
+            if epoch <= latest or opening.broker == m.witness or not below:
                 continue
             window = translated(opening.time, opening.clock, m.clock, clocks)
             if window is not None and m.time > window[1] + SLACK_MS:

@@ -33,7 +33,7 @@ def late_answers(evidence: PartitionEvidence, epoch: int) -> Callable[[Produced]
     """
     clocks, until = evidence.clocks, _led_for_all_until(evidence)
     newer = [(number, sign) for number, signs in _signs(evidence).items() if number > epoch for sign in signs]
-    following = sorted(number for number in evidence.openings if number > epoch)
+    following = {number for number in (*evidence.openings, *evidence.chronicle.leaders) if number > epoch}
 
     def lateness(answer: Produced) -> Lateness:
         at = answer.time
@@ -44,24 +44,33 @@ def late_answers(evidence: PartitionEvidence, epoch: int) -> Callable[[Produced]
         others = [sign for number, sign in newer if number <= newest and _leader(sign) != answer.witness]
         if any(_likely(sign, answer, clocks) <= at for sign in others):
             return "likely"
-        if _untimed(evidence, [number for number in following if number <= newest], answer):
-            return "untimed"
-        died = _died(evidence, answer)
-        late = not died and any(_earliest(sign, answer, clocks) <= at for sign in others)
-        return "perhaps" if late else ""
+        perhaps_its_own = range((answer.term or 0) + 1, (answer.latest_term or 0) + 1)
+        between = sorted(number for number in following.union(perhaps_its_own) if number <= newest)
+        if (unseen := _unseen(evidence, between, answer)) == "untimed":
+            return unseen
+        late = unseen or any(_earliest(sign, answer, clocks) <= at for sign in others)
+        return "perhaps" if late and not _died(evidence, answer) else ""
 
     return lateness
 
 
-def _untimed(evidence: PartitionEvidence, following: Sequence[int], answer: Produced) -> bool:
-    """Whether another broker led next, or before anything that surely came later, and nobody tells when it began."""
+def _unseen(evidence: PartitionEvidence, following: Sequence[int], answer: Produced) -> Lateness:
+    """What it means that another broker led, or may have, before anything that surely came later, at no known time.
+
+    Who led again itself later need not have heard by then of who led after that.
+    """
+    found: Lateness = "untimed"
     for newer in following:
-        opening = evidence.openings[newer]
-        if opening.time is None and evidence.chronicle.leaders.get(newer, opening.broker) != answer.witness:
-            return True
-        if opening.time is not None and _earliest(opening, answer, evidence.clocks) > (answer.time or 0):
-            return False
-    return False
+        opening = evidence.openings.get(newer)
+        leader = evidence.chronicle.leaders.get(newer, None if opening is None else opening.broker)
+        own, dated = leader == answer.witness, opening is not None and opening.time is not None
+        if not (own or dated or newer in evidence.chronicle.led_by_nobody):
+            return found
+        if opening is not None and dated and _earliest(opening, answer, evidence.clocks) > (answer.time or 0):
+            if not own:
+                return ""
+            found = "perhaps"
+    return ""
 
 
 @asked_once

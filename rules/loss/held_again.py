@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from rules.chronicle.extents import NO_OFFSETS, Extents
+from rules.chronicle.extents import Extents
 from rules.evidence import Moment, PartitionEvidence, Replica, same_topic
 from rules.facts.stretch import HIGHEST_OFFSET, EpochRun
 from rules.history.moments import BEGUN_ANEW, OF_SERVER_LOG, held_up_to
@@ -17,14 +17,19 @@ from rules.protocol.offsets import UNDEFINED_EPOCH
 
 
 def held_again(evidence: PartitionEvidence, part: LeftOut) -> Extents:
-    """The offsets of the stretch at which it holds the epoch's own records; what it deleted below is no loss."""
+    """The offsets of the stretch at which it holds the epoch's own records; what it deleted below is no loss.
+
+    What it shows no more, or where it is not here, is told by those who led since.
+    """
     if part.reopening is not None:
         return Extents.of(_of_before(evidence, part))
-    if not evidence.leaders_at_the_end:
-        return part.extent if _untold_since(evidence, part) == () else NO_OFFSETS
-    runs = (run for replica in evidence.leaders_at_the_end for run in replica.runs_by_epoch.get(part.epoch, ()))
+    leading = evidence.leaders_at_the_end
+    runs = (run for replica in leading for run in _runs(replica, part))
     own = (run for run in runs if run.start_offset < part.end and run.end_offset > part.start)
-    return Extents.of((part.start, min(part.end, run.end_offset)) for run in own)
+    held = Extents.of((part.start, min(part.end, run.end_offset)) for run in own)
+    shown = min((replica.log_start_offset for replica in leading), default=part.end)
+    deleted = Extents.of([(part.start, min(part.end, shown))]) - held
+    return held | deleted if deleted and _untold_since(evidence, part) == () else held
 
 
 def surely_gone(evidence: PartitionEvidence, part: LeftOut) -> Extents:

@@ -108,6 +108,10 @@ OPENED = [
     (379, 3, "a later leader that had written older records there proves nothing of newer ones"),
     (394, 0, "what a follower cut is of an epoch since its log had ended there, and need not be of the newest"),
     (288, 7, "what two brokers acknowledged at one offset is billed of the epochs of both"),
+    (521, 4, "a follower's cut is billed of every epoch since its log ended there"),
+    (540, 2, "who led since without a line of its own here began at no known time"),
+    (525, 1, "who led between two reigns of a broker tells nothing of when it began"),
+    (58, 3, "of the epochs that an answer may be of, another broker may have led one"),
     (503, 4, "when it was started again before the first role that it tells is not known"),
     (411, 9, "who leads cuts nothing, so that a role is not told and it is open which records went"),
     (60, 3, "without the controllers' record nobody tells who was elected last"),
@@ -181,6 +185,7 @@ def test_what_is_left_out_accuses_nobody(
 DRAWN = [
     ("fast_failover_kip279", 40, "who told clients that it led lacks a role, and what it cut may be of that epoch"),
     ("lives_without_ids", 8, "nothing is left of the first life but that its log was deleted"),
+    ("tiered_unclean", 21, "files that a broker put aside just before it stopped are there still, and not here"),
     ("lives_without_ids", 22, "a log that begins again shows a life before, whose log another broker has in use"),
 ]
 """Recordings, what is drawn to be left out of them, and what that leaves open."""

@@ -113,3 +113,21 @@ def test_what_waits_for_all_replicas_may_lie_between_answers_with_acks_1(
     assert (found.facts["more"] == ", and perhaps offsets 3–6") == bool(said)
     (loss,) = (loss for loss in losses(evidence) if loss.matters)
     assert [(p.start_offset, p.end_offset) for p in loss.portions if p.worth == "acknowledged"] == acknowledged
+
+
+LED_AGAIN_SINCE = """
+broker 1 00|333
+t1 leads 1 epoch 0 at 0 hw 0
+t10 acks 1 at 2 acks=1
+{own}t3000 leader 2 epoch 2 isr 2 told 1
+t3100 truncates 1 to 2
+t5000 leads 1 epoch 3 at 2 hw 2
+"""
+
+
+@pytest.mark.parametrize(("own", "confidence"), [("", "possible"), ("t20 leads 1 epoch 1 at 4 hw 2\n", "likely")])
+def test_who_led_since_without_a_line_of_its_own_here_makes_an_answer_before_it_late(own: str, confidence: str) -> None:
+    """Nothing tells when broker 2 began epoch 2; broker 1 may have opened epoch 1 when it had not heard of it."""
+    evidence = read_sketch(LED_AGAIN_SINCE.format(own=own)).evidence
+    found = (f for f in BY_ID["ACK001"].check(evidence) if isinstance(f, Violation))
+    assert [each.confidence for each in found if each.start_offset == 2] == [confidence]

@@ -65,6 +65,8 @@ broker 2 00|33
 t1 leads 1 epoch 0 at 0 hw 0
 t2 acks 1 at 2 acks=1
 t3 acks 1 at 3 acks=1
+t3 leader 1 epoch 1 isr 1,2
+t3 leader 1 epoch 2 isr 1,2
 t4 leads 2 epoch 3 at 2 hw 2
 """
 
