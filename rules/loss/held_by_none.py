@@ -76,8 +76,12 @@ def _missing(evidence: PartitionEvidence) -> tuple[HeldByNone, ...]:
 
 
 def _written_since(part: LeftOut, claims: Sequence[Word]) -> int:
-    """How far the epochs after a loss surely wrote: what they wrote at its offsets are other records."""
-    sure = (word.end_offset for word in claims if word.sure and word.epoch >= part.next_epoch)
+    """How far the epochs after a loss surely wrote: what they wrote at its offsets are other records.
+
+    Of an epoch that was opened once more a word may be of what it lost.
+    """
+    newer = part.next_epoch + (part.reopening is not None)
+    sure = (word.end_offset for word in claims if word.sure and word.epoch >= newer)
     return min(part.end, max(sure, default=0))
 
 

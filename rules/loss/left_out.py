@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from msgspec.structs import replace
 
@@ -29,7 +30,8 @@ def left_out(evidence: PartitionEvidence) -> tuple[LeftOut, ...]:
     parted: list[LeftOut] = []
     by_epoch: dict[int, list[int]] = {}
     begins, successors = evidence.deleted, Successors(evidence)
-    opened = (*_by_reopenings(evidence), *_by_openings(evidence, successors))
+    again = (*_by_reopenings(evidence), *_by_answers_before(evidence))
+    opened = (*again, *_by_openings(evidence, successors))
     unsure = _by_ends_of_some_epoch(evidence, successors)
     every = [*opened, *unsure, *_by_cuts(evidence), *_inferred(evidence)]
     # Whoever cut records knows more of them than who opened an epoch that nobody tells of.
@@ -82,6 +84,27 @@ def _by_reopenings(evidence: PartitionEvidence) -> Iterator[LeftOut]:
                 end=lost.committed.end_offset,
                 because=lost.committed.because,
                 reopening=lost.opening,
+            )
+
+
+def _by_answers_before(evidence: PartitionEvidence) -> Iterator[LeftOut]:
+    """What a leader had answered for, by whatever promise, and no longer had when it took its role again."""
+    for before, after in pairwise(() if evidence.order_open else evidence.chronicle.reigns):
+        opening, start = after.opening, after.start_offset
+        if (before.broker, before.epoch) != (after.broker, after.epoch) or start is None or opening.doubtful:
+            continue
+        # Boundaries behind them may be of what it wrote under the same number since.
+        end = max(((m.offset or 0) + 1 for m in before.said if succeeded(m)), default=0)
+        if start < end and isinstance(opening, RoleTaken):
+            yield LeftOut(
+                epoch=after.epoch,
+                leader=after.broker,
+                next_epoch=after.epoch,
+                next_leader=after.broker,
+                start=max(start, before.start_offset or 0),
+                end=end,
+                because=f"broker {after.broker} answered a producer for offset {end - 1}",
+                reopening=opening,
             )
 
 

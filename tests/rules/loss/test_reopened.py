@@ -131,3 +131,18 @@ def test_records_below_the_first_opening_are_billed_to_the_epoch_that_wrote_them
     told = [(loss.epoch, loss.start_offset, loss.end_offset) for loss in losses]
     assert (3, 6, 7) in told
     assert sum(end - start for _, start, end in told) == len({x for _, start, end in told for x in range(start, end)})
+
+
+def test_what_a_leader_answered_for_alone_before_it_opened_its_epoch_again_is_gone_too() -> None:
+    told = """
+    t1 leads 1 epoch 0 at 0 hw 0
+    t2 fetch 2@2 from 1 hw=2
+    t3 acks 1 at 1 acks=all
+    t4 acks 1 at 4 acks=1
+    t5 begins 1
+    t6 leads 1 epoch 0 at 1 hw 1
+    """
+    judged = judge(read_sketch(f"broker 1* 00|\nbroker 2 00|{told}").evidence, RULES)
+    (loss,) = judged.losses
+    assert (loss.start_offset, loss.end_offset, loss.end_known, loss.committed_end) == (1, 5, False, 2)
+    assert not [finding for finding in judged.findings if finding.rule == "LOG008"], "the bill has told it"
