@@ -8,6 +8,8 @@ from rules.chronicle.silence import roles_of
 from rules.evidence import PartitionEvidence
 from rules.finding import Bearings, Finding, Severity
 from rules.loss.incurred import Loss
+from rules.loss.lost_stretch import LeftOut
+from rules.loss.perhaps_sent_again import perhaps_sent_again
 from rules.loss.unbilled import Unbilled, as_question
 from rules.verdict import RuleCoverage
 from rules.words import it_or_them, numbered
@@ -21,6 +23,7 @@ def open_points(
         reason, missing = "what consumer groups committed was not read", "the logs of __consumer_offsets, decoded"
         yield RuleCoverage(rule="groups in the bill", reason=reason, missing=missing, asked_at_level="full")
     yield from (_perhaps_held(loss) for loss in billed if loss.matters and loss.unread)
+    yield from (_perhaps_alike(part) for part in perhaps_sent_again(evidence))
     for cut in () if evidence.epochs_used_twice else nameless:
         yield RuleCoverage(rule="the bill", reason=as_question(cut), missing=cut.missing)
 
@@ -58,3 +61,10 @@ def _perhaps_held(loss: Loss) -> RuleCoverage:
     reason = f"{whose} led after the loss of records {what}, and may still have had {it_or_them(loss.offsets)}"
     missing = f"{whose}'s disk or whole server.log"
     return RuleCoverage(rule="the bill", reason=reason, missing=missing)
+
+
+def _perhaps_alike(part: LeftOut) -> RuleCoverage:
+    what = f"[{part.start}, {part.end}) of epoch {part.epoch}"
+    there = "Records of an older epoch are there now. Producers may have sent those to the later leader again"
+    reason = f"it is not known whether committed records {what} are lost. {there}"
+    return RuleCoverage(rule="the bill", reason=reason, missing="the logs of the producers")

@@ -40,7 +40,8 @@ def openings_on_older_records(
     """Every epoch whose leader had not the committed records of the epochs before it, though its log was long enough.
 
     The offset at which it opened does not show it: only its log does, as long as it holds what it held then. What was
-    committed before a voided epoch, which opened below it, is lost already. What had been deleted is not missed.
+    committed before a voided epoch, which opened below it, is lost already to those that come after that one. What had
+    been deleted is not missed.
     """
     starts, sure = chronicle.opened, chronicle.sure_terms
     ends = BatchEnds(chronicle.moments, replicas, first_openings(chronicle.moments, replicas))
@@ -54,7 +55,7 @@ def openings_on_older_records(
         leader = next((replica for replica in replicas if replica.broker == starts[epoch].broker), None)
         if leader is None:
             continue
-        void_below = max((lost.epoch for lost in voided if lost.epoch <= epoch), default=-1)
+        void_below = max((lost.epoch for lost in voided if lost.epoch < epoch), default=-1)
         for term in sorted(term for term in best if void_below <= term < epoch and term not in taken):
             begun = deleted.lost_later(chronicle.leaders.get(term), term, best[term].end_offset, epoch)
             found = _kept(leader, starts[epoch], starts.get(term), best[term], begun)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rules.catalog import BY_ID
+from rules.catalog import BY_ID, RULES
 from rules.finding import Undecided
+from rules.judging.judge import judge
 from rules.loss.incurred import losses
 from rules.sketch.notation import read_sketch
 
@@ -53,3 +54,22 @@ def test_a_high_watermark_of_later_makes_nothing_committed_that_was_left_out_bef
     assert (before.start_offset, before.end_offset, before.restored) == (4, 6, True)
     assert before.committed_end == 4
     assert not before.matters
+
+
+UNHEARD = """
+broker 1* 00000 222|
+broker 2  00000 222|
+t1 leads 1 epoch 0 at 0 hw 0
+t2 leads 2 epoch 1 at 3 hw 3
+t3 acks 2 at 7 acks=all
+t4 leads 1 epoch 2 at 5 hw 3
+"""
+"""Broker 1 came back with two records that may have been sent again to broker 2; its request log is not here."""
+
+
+def test_committed_records_in_whose_place_older_ones_stand_are_an_open_question() -> None:
+    judged = judge(read_sketch(UNHEARD).evidence, RULES)
+    assert [(x.start_offset, x.end_offset) for x in judged.losses if x.matters] == [(5, 8)]
+    assert [(f.start_offset, f.end_offset) for f in judged.findings if f.rule == "LEAD001"] == [(3, 5), (5, 8)]
+    (question,) = (open_.reason for open_ in judged.undecided if open_.rule == "the bill")
+    assert "committed records [3, 5) of epoch 1" in question
