@@ -40,8 +40,8 @@ def of_incarnation(moments: Sequence[Moment], replicas: Sequence[Replica], setti
 
 def _zone(clock: str, settings: Settings) -> int:
     """By how much a broker's log shows more than UTC, as its last start tells; 0 where none does: records bear UTC."""
-    told = (s for s in settings.statements if s.name == START_INSTANT and s.clock == clock and s.since is not None)
-    shifts = [(s.since or 0) - int(s.value) for s in told if s.value is not None and s.value.isdecimal()]
+    starts = (s for s in settings.statements if s.name == START_INSTANT and s.clock == clock and s.since is not None)
+    shifts = [(s.since or 0) - int(s.value) for s in starts if s.value is not None and s.value.isdecimal()]
     return round(shifts[-1] / QUARTER_HOUR_MS) * QUARTER_HOUR_MS if shifts else 0
 
 
