@@ -371,3 +371,14 @@ def test_what_a_follower_cut_may_be_of_every_epoch_since_its_log_ended_there() -
     )
     billed = [(loss.epochs, loss.start_offset, loss.end_offset) for loss in losses(read_sketch(drawn).evidence)]
     assert billed == [("an epoch from 3 to 5", 0, 4)]
+
+
+def test_what_a_leader_led_again_with_and_deleted_since_is_restored() -> None:
+    """One log of broker 1 reaches from its first lead to its second: nothing was cut in between."""
+    drawn = (
+        "broker 1 ..<22|\nt0 loads 1 at 0\nt1 leads 1 epoch 0 at 0 hw 0\nt5 acks 1 at 1 acks=1\n"
+        "t6 follows 1 epoch 1 at 2 hw 0 from 2\nt7 leads 2 epoch 1 at 0 hw 0\nt9 leads 1 epoch 2 at 2 hw 0\n{last}"
+    )
+    for last, again in (("t12 saves 1 at 4\n", True), ("", False)):
+        billed = [(b.start_offset, b.restored) for b in losses(read_sketch(drawn.format(last=last)).evidence)]
+        assert billed == [(0, again)]
