@@ -173,7 +173,8 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
     read = _copies_read(evidence, part.first, start, end)
     reused_end = min(end, _reused(evidence, part))
     worths = by_worth(evidence, part.first, (start, end, committed_end), answers, dense=not part.older)
-    last = None if evidence.ends_told(epoch, end) else next((m for m in answers if m.offset == end - 1), None)
+    known_end = part.reopening is None and evidence.ends_told(epoch, end)
+    last = None if known_end else next((m for m in answers if m.offset == end - 1), None)
     return Loss(
         epoch=part.first,
         leader=part.leader,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 from msgspec.structs import replace
 
@@ -13,6 +12,7 @@ from rules.facts.stretch import HIGHEST_OFFSET
 from rules.history.log_cuts import Cut
 from rules.history.moments import gives_role, own_log_end, succeeded
 from rules.history.statements import RoleTaken
+from rules.loss.answered_before import answered_before
 from rules.loss.gone import AnsweredStretch, Gone, fates
 from rules.loss.lost_stretch import LeftOut
 from rules.loss.successors import Successors
@@ -30,8 +30,7 @@ def left_out(evidence: PartitionEvidence) -> tuple[LeftOut, ...]:
     parted: list[LeftOut] = []
     by_epoch: dict[int, list[int]] = {}
     begins, successors = evidence.deleted, Successors(evidence)
-    again = (*_by_reopenings(evidence), *_by_answers_before(evidence))
-    opened = (*again, *_by_openings(evidence, successors))
+    opened = (*_by_reopenings(evidence), *_by_openings(evidence, successors))
     unsure = _by_ends_of_some_epoch(evidence, successors)
     every = [*opened, *unsure, *_by_cuts(evidence), *_inferred(evidence)]
     # Whoever cut records knows more of them than who opened an epoch that nobody tells of.
@@ -68,44 +67,22 @@ def _put(parted: list[LeftOut], places: list[int], stretch: LeftOut) -> None:
 
 
 def _by_reopenings(evidence: PartitionEvidence) -> Iterator[LeftOut]:
-    """What a leader had committed and no longer had when it took its role again, without a new epoch."""
+    """What a leader had committed or answered for, and no longer had when it took its role again, in one epoch."""
     for lost in evidence.lost_terms:
-        first = evidence.openings.get(lost.epoch)
+        first, committed = evidence.openings.get(lost.epoch), lost.committed
         begun = max(lost.start_offset, 0 if first is None else first.offset or 0)
-        learnt = lost.committed.moment.term
-        own = lost.committed.term == lost.epoch and learnt in (None, lost.epoch)
-        if own and begun < lost.committed.end_offset:
+        own = committed.term == lost.epoch and committed.moment.term in (None, lost.epoch)
+        if own and begun < committed.end_offset:
             yield LeftOut(
-                epoch=lost.epoch,
-                leader=lost.leader,
-                next_epoch=lost.epoch,
-                next_leader=lost.leader,
-                start=begun,
-                end=lost.committed.end_offset,
-                because=lost.committed.because,
+                epoch=lost.epoch, leader=lost.leader, next_epoch=lost.epoch, next_leader=lost.leader, start=begun,
+                end=committed.end_offset, because=committed.because, known_end=committed.end_offset,
                 reopening=lost.opening,
-            )
-
-
-def _by_answers_before(evidence: PartitionEvidence) -> Iterator[LeftOut]:
-    """What a leader had answered for, by whatever promise, and no longer had when it took its role again."""
-    for before, after in pairwise(() if evidence.order_open else evidence.chronicle.reigns):
-        opening, start = after.opening, after.start_offset
-        if (before.broker, before.epoch) != (after.broker, after.epoch) or start is None or opening.doubtful:
-            continue
-        # Boundaries behind them may be of what it wrote under the same number since.
-        end = max(((m.offset or 0) + 1 for m in before.said if succeeded(m)), default=0)
-        if start < end and isinstance(opening, RoleTaken):
-            yield LeftOut(
-                epoch=after.epoch,
-                leader=after.broker,
-                next_epoch=after.epoch,
-                next_leader=after.broker,
-                start=max(start, before.start_offset or 0),
-                end=end,
-                because=f"broker {after.broker} answered a producer for offset {end - 1}",
-                reopening=opening,
-            )
+            )  # fmt: skip
+    for again in answered_before(evidence):
+        yield LeftOut(
+            epoch=again.epoch, leader=again.broker, next_epoch=again.epoch, next_leader=again.broker, start=again.start,
+            end=again.end, because="the last answer to a producer was for the record before", reopening=again.opening,
+        )  # fmt: skip
 
 
 def _by_openings(evidence: PartitionEvidence, successors: Successors) -> Iterator[LeftOut]:

@@ -141,8 +141,23 @@ def test_what_a_leader_answered_for_alone_before_it_opened_its_epoch_again_is_go
     t4 acks 1 at 4 acks=1
     t5 begins 1
     t6 leads 1 epoch 0 at 1 hw 1
+    t7 acks 1 at 1 acks=all
+    t8 acks 1 at 5 acks=all
     """
-    judged = judge(read_sketch(f"broker 1* 00|\nbroker 2 00|{told}").evidence, RULES)
+    judged = judge(read_sketch(f"broker 1* 0000000|\nbroker 2 0000000|{told}").evidence, RULES)
     (loss,) = judged.losses
     assert (loss.start_offset, loss.end_offset, loss.end_known, loss.committed_end) == (1, 5, False, 2)
     assert not [finding for finding in judged.findings if finding.rule == "LOG008"], "the bill has told it"
+
+
+def test_answers_before_an_epoch_was_opened_again_are_billed_to_no_other_epoch() -> None:
+    told = """
+    t1 leads 1 epoch 0 at 0 hw 0
+    t2 acks 1 at 2 acks=1
+    t3 leads 1 epoch 1 at 3 hw 3
+    t4 acks 1 at 4 acks=1
+    t5 begins 1
+    t6 leads 1 epoch 1 at 1 hw 1
+    """
+    found = losses(read_sketch(f"broker 1* 01|{told}").evidence)
+    assert [(loss.epoch, loss.start_offset, loss.end_offset) for loss in found] == [(0, 1, 3), (1, 3, 5)]
