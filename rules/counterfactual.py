@@ -8,9 +8,10 @@ from msgspec import Struct, structs
 from msgspec.structs import replace
 
 from rules.evidence import BrokerVersion, Difference, PartitionEvidence, Replica
+from rules.evidence.follower_rule import rule_run_by
 from rules.protocol import replica_log as protocol
-from rules.protocol.truncation import RULES, Exchange, RuleName, Truncation, end_offset_rule, rule_in_force
-from rules.protocol.versions import parse_kafka_version, parse_protocol_version
+from rules.protocol.truncation import RULES, Exchange, Truncation, end_offset_rule
+from rules.protocol.versions import parse_kafka_version
 from rules.unwritten.asking import Asked
 
 
@@ -170,14 +171,6 @@ def as_run(replica: Replica, version: BrokerVersion | None, end_offset: int) -> 
     binary = parse_kafka_version(version.binary) if version and version.binary else None
     state = replica.at(end_offset)
     return state if binary is None else structs.replace(state, end_offset_rule=end_offset_rule(binary))
-
-
-def rule_run_by(version: BrokerVersion | None) -> RuleName | None:
-    """The generation of the protocol by which a broker cuts its log as a follower; None where nothing tells."""
-    if version is None or version.binary is None:
-        return None
-    spoken = version.inter_broker_protocol
-    return rule_in_force(parse_kafka_version(version.binary), parse_protocol_version(spoken) if spoken else None)
 
 
 def outcome(truncation: Truncation, asking: protocol.ReplicaLog, *, in_force: bool) -> ProtocolOutcome:

@@ -7,14 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct, structs
 from msgspec.structs import replace
 
-from rules.counterfactual import (
-    Counterfactual,
-    as_run,
-    origin_of,
-    outcome,
-    reconstructed_outcomes,
-    rule_run_by,
-)
+from rules.counterfactual import Counterfactual, as_run, origin_of, outcome, reconstructed_outcomes
 from rules.evidence import (
     BrokerVersion,
     Cut,
@@ -24,6 +17,7 @@ from rules.evidence import (
     Replica,
     same_topic,
 )
+from rules.evidence.follower_rule import rule_run_by
 from rules.history.log_cuts import BY_HIGH_WATERMARK, cuts, decided_by
 from rules.history.moments import ROLE_KINDS
 from rules.history.statements import LogCut

@@ -9,8 +9,9 @@ from msgspec.structs import replace
 
 from rules.advice.weighed import OwedCut, Stretch
 from rules.chronicle.extents import Extents
-from rules.counterfactual import as_run, rule_run_by
+from rules.counterfactual import as_run
 from rules.evidence import PartitionEvidence, Replica, epoch_held
+from rules.evidence.follower_rule import rule_run_by
 from rules.loss.accounts import accounts
 from rules.loss.incurred import by_worth, losses
 from rules.loss.perhaps_answered import untold_answers
@@ -70,7 +71,7 @@ def _owed_cut(
         cut_to=cut_to,
         gone=tuple(_gone(follower, leader, cut_to, evidence)),
         then=_parted(follower, leader, cut_to, evidence)
-        or _borne_out(consequence(asking, answering, truncation), follower, leader, cut_to),
+        or _borne_out(consequence(asking, answering, truncation), follower, leader, cut_to, evidence),
         because=reset.because if reset else truncation.because,
     )
 
@@ -92,12 +93,18 @@ def _parted(
     return "diverges" if any(difference.start_offset < cut_to for difference in apart) else None
 
 
-def _borne_out(by_epochs: Consequence, follower: Replica, leader: Replica, cut_to: int) -> Consequence:
-    """What epoch files say of two logs, unless they part only where neither holds a record any more.
+def _borne_out(
+    by_epochs: Consequence, follower: Replica, leader: Replica, cut_to: int, evidence: PartitionEvidence
+) -> Consequence:
+    """What epoch files say of two logs, unless they part only where no record bears it out.
 
-    The log cleaner takes records and leaves the entries of a leader-epoch-checkpoint as they are.
+    The log cleaner takes records and leaves the entries of a leader-epoch-checkpoint as they are. Of records without
+    epochs only those who led have entries, each of its own leads: there the records decide, if they were compared.
     """
-    if by_epochs != "diverges" or not (follower.cleaned or leader.cleaned):
+    bare = _without_epochs(follower) or _without_epochs(leader)
+    pair = {id(follower), id(leader)}
+    compared = not any({id(each.left), id(each.right)} == pair for each in evidence.uncompared)
+    if by_epochs != "diverges" or not (follower.cleaned or leader.cleaned or (bare and compared)):
         return by_epochs
     parted = any(
         ours.epoch != theirs.epoch
@@ -106,6 +113,10 @@ def _borne_out(by_epochs: Consequence, follower: Replica, leader: Replica, cut_t
         for theirs in leader.log.epochs
     )
     return "diverges" if parted else "agrees"
+
+
+def _without_epochs(replica: Replica) -> bool:
+    return any(run.epoch == UNDEFINED_EPOCH for run in replica.log.epochs)
 
 
 def _gone(follower: Replica, leader: Replica, cut_to: int, evidence: PartitionEvidence) -> Iterator[Stretch]:

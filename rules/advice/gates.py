@@ -22,10 +22,10 @@ from rules.advice.restarts import (
 from rules.advice.short_start import FROM_BACKUPS
 from rules.advice.unjudged_logs import not_judged, unjudged_copies, unseen_restarts
 from rules.advice.weighed import Candidate, Doomed, Gate, Going, Nowhere, OwedCut
-from rules.counterfactual import rule_run_by
 from rules.evidence import METADATA_TOPIC, BrokerVersion, PartitionEvidence, Replica
 from rules.evidence.committed_metadata import contradicting
 from rules.evidence.electable import leads_meanwhile, vacancy
+from rules.evidence.follower_rule import rule_run_by
 from rules.finding import capital, offsets_told
 from rules.loss.incurred import Loss
 from rules.loss.unbilled import Unbilled

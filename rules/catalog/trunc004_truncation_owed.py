@@ -8,6 +8,7 @@ from parsers.tables import BatchHeader, EpochEntry, OffsetCheckpoint
 from rules.evidence import PartitionEvidence, Replica
 from rules.evidence.absent_segments import ends_unread
 from rules.evidence.electable import would_follow
+from rules.evidence.follower_rule import knows_no_epoch
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, capital, offsets_told
 from rules.protocol.truncation import Exchange, Truncation, truncate_on_fetch
 from rules.rule import rule
@@ -44,8 +45,8 @@ def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
 
     Undecided when
     --------------
-    One of the two knows no epoch: an old format, a lost leader-epoch-checkpoint, an empty log that would lead. The
-    cut would be at the high watermark. A segment could not be read.
+    One of the two knows no epoch: an old format, a lost leader-epoch-checkpoint, an empty log that would lead. Or the
+    follower asks no leader, by its versions. The cut would be at the high watermark. A segment could not be read.
 
     Upheld
     ------
@@ -63,8 +64,8 @@ def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
             yield Undecided(reason=reason, missing=missing, brokers=(follower.broker,), blocking=False)
         elif follower.log_end_offset <= follower.log_start_offset:
             continue  # an empty log has nothing to cut
-        elif not follower.loaded_chain or not leader.loaded_chain:
-            yield _by_watermark(leader if follower.loaded_chain else follower, follower, leader)
+        elif (ignorant := knows_no_epoch(evidence, follower, leader)) is not None:
+            yield _by_watermark(ignorant, follower, leader)
         else:
             owed = truncate_on_fetch(follower.at(follower.log_end_offset), leader.at(leader.log_end_offset))
             if owed.cuts and owed.offset < follower.log_end_offset:
@@ -121,9 +122,8 @@ def _answer(leader: int, exchange: Exchange) -> str:
     asked, answered, offset = exchange.asked_epoch, exchange.answered_epoch, exchange.answered_offset
     if answered < 0:
         return f"broker {leader} has neither epoch {asked} nor an older one"
-    if answered == asked:
-        return f"broker {leader} will answer that epoch {asked} ends at {offset}"
-    return f"broker {leader} has no epoch {asked}, and will answer that epoch {answered} ends at {offset}"
+    has = f"broker {leader} will" if answered == asked else f"broker {leader} has no epoch {asked}, and will"
+    return f"{has} answer that epoch {answered} ends at {offset}"
 
 
 def _weigh(
