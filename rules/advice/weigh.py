@@ -12,6 +12,7 @@ from rules.advice.unjudged_logs import unjudged_copies
 from rules.advice.weighed import Advice, Candidate, Doomed, Nowhere, OwedCut, Stretch
 from rules.evidence import PartitionEvidence, Replica
 from rules.evidence.electable import vacancy
+from rules.finding import capital
 from rules.history.turns import last_assignment
 from rules.loss.held_by_none import held_by_none
 from rules.loss.incurred import Loss
@@ -197,8 +198,8 @@ def _doom(
         spans=own,
         others=others,
         all_cut=bool(others) and all(each is not None and each.cut_to < end for each in too),
-        because=f"when it follows broker {cut.leader}, it cuts its log from {cut.log_end_offset} to {cut.cut_to}"
-        f" ({cut.because})",
+        because=f"when it follows broker {cut.leader}, it cuts its log from {cut.log_end_offset} to {cut.cut_to}."
+        f" {capital(cut.because)}",
     )
 
 

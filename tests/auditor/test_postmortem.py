@@ -185,7 +185,8 @@ def test_one_incident_of_many_partitions_is_three_pages_too(tmp_path: Path) -> N
     rules = {finding.rule for finding in one.violations if finding.severity >= Severity.MEDIUM}
     assert all(f"- {rule} (" in body for rule in rules), "the chain leaves out no kind of finding"
     again = "let the producers write the acknowledged records again, or write them yourself from the copies."
-    assert f"- ff-0 to ff-29 offsets 10–14 of epoch 0 each: Set consumers back first. Then {again}" in body
+    back = "First set consumers back to offset 10."
+    assert f"- ff-0 to ff-29, each offsets 10–14 of epoch 0: {back} Then {again}" in body
     whole = render(wide, appendix=True)
     assert all(finding.id in whole for finding in wide.violations if finding.severity >= Severity.MEDIUM)
     assert all(f"\nff-{number} 10–14 of epoch 0:\n" in whole for number in range(30))
