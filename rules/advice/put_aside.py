@@ -56,7 +56,7 @@ def deletions(losses: Sequence[Loss]) -> Iterator[Gate]:
 
 
 def _billed(losses: Sequence[Loss]) -> Iterator[Survivor]:
-    return (copy for loss in losses if loss.matters for copy in loss.survivors)
+    return (copy for loss in losses if loss.matters and not loss.restored for copy in loss.survivors)
 
 
 def removes_unbilled(replica: Replica, evidence: PartitionEvidence) -> Gate | None:

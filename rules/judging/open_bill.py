@@ -11,6 +11,7 @@ from rules.loss.incurred import Loss
 from rules.loss.lost_stretch import LeftOut
 from rules.loss.perhaps_sent_again import perhaps_sent_again
 from rules.loss.unbilled import Unbilled, as_question
+from rules.protocol.offsets import without
 from rules.verdict import RuleCoverage
 from rules.words import it_or_them, numbered
 
@@ -23,8 +24,10 @@ def open_points(
         reason, missing = "what consumer groups committed was not read", "the logs of __consumer_offsets, decoded"
         yield RuleCoverage(rule="groups in the bill", reason=reason, missing=missing, asked_at_level="full")
     yield from (_perhaps_held(loss) for loss in billed if loss.matters and loss.unread)
-    yield from (_perhaps_alike(part) for part in perhaps_sent_again(evidence))
-    for cut in () if evidence.epochs_used_twice else nameless:
+    named = () if evidence.epochs_used_twice else nameless
+    asked = sorted((cut.start_offset, cut.end_offset) for cut in named)
+    yield from (_perhaps_alike(p) for p in perhaps_sent_again(evidence) if [*without(p.start, p.end, asked)])
+    for cut in named:
         yield RuleCoverage(rule="the bill", reason=as_question(cut), missing=cut.missing)
 
 

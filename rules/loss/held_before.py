@@ -25,22 +25,29 @@ def of_logs_made_anew(evidence: PartitionEvidence) -> Iterator[Unsettled]:
 
 
 def _by_the_disks(evidence: PartitionEvidence) -> Iterator[MadeAnew]:
-    """The same of brokers that tell of no role: one made its log once more, which begins with a later epoch's records.
+    """The same of brokers that tell of no role before: one made its log once more, which begins with a later epoch.
 
-    Whoever only made it had no log before. What it held may have been deleted in order if its log begins later.
+    Whoever only made it had no log before. What it held may have been deleted in order if its log begins later. Of the
+    new log is what it tells since it led in that epoch; what it loaded was not the old one, or that would be here.
     """
     for replica in evidence.current:
-        own, first = evidence.chronicle.told_by(replica.broker), next(iter(replica.log.epochs), None)
-        if first is None or first.start_offset > 0 or replica.log_start_offset > 0 or any(map(gives_role, own)):
+        first = next(iter(replica.log.epochs), None)
+        if first is None or first.start_offset > 0 or replica.log_start_offset > 0:
             continue
-        made, leaders = made_in(own), evidence.chronicle.leaders
+        own = [*takewhile(partial(_may_be_before, first.epoch), evidence.chronicle.told_by(replica.broker))]
+        made, leaders = made_in([m for m in own if m.kind != "log-loaded"]), evidence.chronicle.leaders
         before = max((e for e, leader in leaders.items() if leader == replica.broker and e < first.epoch), default=None)
-        if made is None or before is None or not _had_a_log(own, made):
+        if made is None or before is None or any(map(gives_role, own)) or not _had_a_log(own, made):
             continue
         if leaders.get(first.epoch) == replica.broker and led_throughout(replica.broker, before, first.epoch, leaders):
             yield MadeAnew(
                 broker=replica.broker, before=before, begun=None, made=made, after=first.epoch, leads=None
             )
+
+
+def _may_be_before(epoch: int, moment: Moment) -> bool:
+    """Whether a broker may have told it before it had a role in an epoch."""
+    return not (gives_role(moment) and moment.epoch is not None and moment.epoch >= epoch)
 
 
 def _had_a_log(own: Sequence[Moment], made: Moment) -> bool:

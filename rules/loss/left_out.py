@@ -59,8 +59,10 @@ def left_out(evidence: PartitionEvidence) -> tuple[LeftOut, ...]:
 def _put(parted: list[LeftOut], places: list[int], stretch: LeftOut) -> None:
     """One stretch more; what goes on where another one of the same epochs ends is a part of that."""
     for place in places:
-        if parted[place].end == stretch.start and parted[place].epochs == stretch.epochs:
-            parted[place] = replace(parted[place], end=stretch.end, because=stretch.because)
+        before = parted[place]
+        alike = before.epochs == stretch.epochs and before.reopening is stretch.reopening
+        if before.end == stretch.start and alike:
+            parted[place] = replace(before, end=stretch.end, because=stretch.because)
             return
     places.append(len(parted))
     parted.append(stretch)

@@ -4,39 +4,39 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, takewhile
+from itertools import takewhile
 from typing import TypeGuard
 
 from rules.history.log_cuts import Cut
 from rules.history.moments import Moment
-from rules.history.statements import Answered, LogEvent, RoleTaken
+from rules.history.statements import Answered, LogCut, LogEvent, RoleTaken
 
 
 class Deleted:
     """Where every leader had its log begin: what retention or a client deleted before is nothing that went."""
 
     def __init__(self, moments: Sequence[Moment], openings: Mapping[int, RoleTaken]) -> None:
-        """By clock, the terms in order and the highest log start up to each."""
+        """By clock, the terms in order and the highest log start in each."""
         self._moments, self._openings = moments, openings
         starts: dict[str, dict[int, int]] = {}
+        begun: dict[str, int] = {}
         for moment in moments:
-            if not _of_its_own(moment) or moment.doubtful:
-                continue
+            begun[moment.clock] = start = _begun_after(moment, begun.get(moment.clock, 0))
             term = moment.term if moment.latest_term is None else moment.latest_term
-            start = moment.log_start_offset
-            if term is not None and start is not None and start > 0:
+            if term is not None and (start or moment.clock in starts):
                 own = starts.setdefault(moment.clock, {})
+                # Who makes its log anew, or cuts it, may do so at the end of an epoch in which it had deleted.
                 own[term] = max(own.get(term, 0), start)
         self._terms = {clock: sorted(own) for clock, own in starts.items()}
-        self._starts = {clock: list(accumulate((own[t] for t in sorted(own)), max)) for clock, own in starts.items()}
+        self._starts = {clock: [own[term] for term in sorted(own)] for clock, own in starts.items()}
 
     @property
     def highest(self) -> int:
         """The highest log start that any broker told of its own log."""
-        return max((starts[-1] for starts in self._starts.values()), default=0)
+        return max((start for starts in self._starts.values() for start in starts), default=0)
 
     def below(self, leader: int | None, epoch: int) -> int:
-        """The highest log start that a leader told of up to the end of an epoch."""
+        """Where a leader's log began in an epoch at last, as far as it told."""
         clock = f"broker {leader}"
         place = bisect_right(self._terms.get(clock, ()), epoch)
         return self._starts[clock][place - 1] if place else 0
@@ -60,9 +60,12 @@ class Deleted:
 
     def _until(self, again: RoleTaken) -> int:
         """The highest log start that a leader told before it took a role again: later ones are of the same epoch."""
-        own = takewhile(lambda moment: moment is not again, self._moments)
-        starts = (m.log_start_offset for m in own if m.clock == again.clock and _of_its_own(m) and not m.doubtful)
-        return max((start for start in starts if start is not None), default=0)
+        before = takewhile(lambda moment: moment is not again, self._moments)
+        start = led = 0
+        for moment in (m for m in before if m.clock == again.clock):
+            start = _begun_after(moment, start)
+            led = start if moment.kind == "leader-starts" else max(led, start)
+        return led
 
     def before(self, cut: Cut, leader: int | None) -> int:
         """The highest log start that a broker that cut its log, or who led what it had copied, told until then."""
@@ -71,6 +74,29 @@ class Deleted:
             return cut.begun
         led = self.lost_later(leader, former, cut.committed_end or 0, cut.epoch or 0)
         return max(cut.begun, self.below(cut.broker, former), led)
+
+
+def _begun_after(moment: Moment, start: int) -> int:
+    """Where a broker's log begins after a moment: a log that was cut, or began anew, below its start begins there."""
+    if moment.doubtful:
+        return start
+    if _of_its_own(moment):
+        return max(start, moment.log_start_offset or 0)
+    end = _end_told(moment)
+    return start if end is None else min(start, end)
+
+
+def _end_told(moment: Moment) -> int | None:
+    """Where a broker's log ends by its own word; null where a moment tells of none."""
+    if moment.clock != f"broker {moment.broker}":
+        return None
+    if isinstance(moment, RoleTaken):
+        return moment.offset if moment.kind == "leader-starts" else None
+    if isinstance(moment, LogCut):
+        return moment.offset if moment.kind in ("truncated", "log-reset") else None
+    if isinstance(moment, LogEvent):
+        return 0 if moment.kind == "log-created" else moment.end_offset if moment.kind == "log-loaded" else None
+    return None
 
 
 def _of_its_own(moment: Moment) -> TypeGuard[Answered | LogEvent]:

@@ -49,6 +49,9 @@ AGAIN = "t6 leader 1 epoch 2 isr 1\n"
     [
         ("2222", f"{ELECTED}t2 begins 1\n{MADE}{AGAIN}", [0]),
         ("2222", f"{ELECTED}t2 loads 1 at 3\n{MADE}{AGAIN}", [0]),
+        # Started once more, it loads the new log; or its log of roles begins later.
+        ("2222", f"{ELECTED}t2 begins 1\n{MADE}{AGAIN}t7 loads 1 at 4\n", [0]),
+        ("2222", f"{ELECTED}t2 begins 1\n{MADE}{AGAIN}t7 leads 1 epoch 2 at 0 hw 0\n", [0]),
         # It may be the line of the one log that it ever had, or the replica was given up in order.
         ("2222", f"{ELECTED}{MADE}{AGAIN}", []),
         ("2222", f"{ELECTED}t2 begins 1\nt4 deletes 1\n{MADE}{AGAIN}", []),

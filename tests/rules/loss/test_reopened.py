@@ -52,6 +52,13 @@ def test_what_was_deleted_is_no_loss_and_what_its_later_life_deletes_hides_none(
     assert (found.start_offset, found.end_offset) == (start, 9)
 
 
+def test_a_log_start_of_an_earlier_life_hides_nothing_that_a_later_one_lost() -> None:
+    earlier = "t1 leads 1 epoch 0 at 0 hw 0\nt2 acks 1 at 9 acks=all\nt3 fetch 2@10 from 1 hw=10 start=9\nt4 begins 1\n"
+    later = "t5 leads 1 epoch 1 at 0 hw 0\nt6 acks 1 at 7 acks=all\nt7 leads 2 epoch 2 at 3 hw 3\n"
+    evidence = read_sketch(f"broker 1 11122|\nbroker 2 11122|\n{earlier}{later}").evidence
+    assert (1, 3, 8) in [(loss.epoch, loss.start_offset, loss.end_offset) for loss in losses(evidence)]
+
+
 def test_a_last_batch_of_which_only_the_answer_is_left_may_have_held_more() -> None:
     (loss,) = bill(LEADER + FOLLOWER)
     assert (loss.end_known, loss.end_at_most) == (False, None)
