@@ -59,7 +59,7 @@ def _judged(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerd
     billed = tuple(loss for loss in incurred if is_proved(loss, ordered, bearings))
     undecided.extend(unproved([loss for loss in incurred if loss not in billed]))
     nameless = tuple(unbilled(evidence, ordered, bearings, billed))
-    undecided.extend(open_points(evidence, billed, nameless))
+    undecided.extend(beside.part("what the bill leaves open", lambda known: open_points(known, billed, nameless)))
     assignment = _assignment(evidence)
     grave = _worth_telling(ordered)
     return PartitionVerdict(
