@@ -101,18 +101,24 @@ def unreadable(error: OSError, origin: Origin) -> Refusal:
 
 
 def kept_refusals(events: Iterable[Rows], origin: Origin) -> Iterator[Rows | Refusal]:
-    """The events, with lines that are refused alike one behind the other told as one; so are those beyond a number."""
-    kept, first, last = 0, -1, -1
+    """The events, with lines that are refused alike one behind the other told as one; so are those beyond a number.
+
+    Requests that cannot be read are counted apart from lines that are none: in a file of all logs these say nothing.
+    """
+    kept = {True: 0, False: 0}
+    beyond: dict[bool, Refusal] = {}
     for event in _alike_as_one(events):
         if isinstance(event, Refusal):
-            kept += 1
-            if kept > REFUSALS_KEPT:
-                first, last = event.span_start if first < 0 else first, event.span_end
+            none = event.expected.startswith(NO_LINE)
+            kept[none] += 1
+            if kept[none] > REFUSALS_KEPT:
+                beyond[none] = replace(beyond.get(none, event), span_end=event.span_end)
                 continue
         yield event
-    if first >= 0:
-        found = f"more than {REFUSALS_KEPT} lines that are none"
-        yield refuse(origin, "malformed", first, last, expected="requests", found=found)
+    found = f"more than {REFUSALS_KEPT} lines that are none"
+    for none, rest in beyond.items():
+        expected = rest.expected if none else "requests"
+        yield refuse(origin, "malformed", rest.span_start, rest.span_end, expected=expected, found=found)
 
 
 def _alike_as_one(events: Iterable[Rows]) -> Iterator[Rows | Refusal]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from parsers.provenance import Origin
+from parsers.request_log import NO_LINE
 from parsers.tables import Refusal
 from tests.lab.whole_logs import read_request_log
 
@@ -39,3 +40,14 @@ def test_lines_apart_from_each_other_are_refused_apart_and_not_without_bound(tmp
     assert (first.span_end, second.span_start) == (len(LINE) - 1, len(LINE) + len(OTHERS))
     assert first.found == SHOWN
     assert len(refused((LINE + OTHERS) * 500, tmp_path)) == 101
+
+
+def test_lines_that_are_none_take_no_room_from_requests_that_cannot_be_read(tmp_path: Path) -> None:
+    """A file of all logs is full of such lines; the broker's own log reads them."""
+    torn = b"[2026-11-27 10:00:00,000] DEBUG Completed request:RequestHeader(apiKey=PRODUCE, (kafka.request.logger)\n"
+    before = (LINE + OTHERS) * 150
+    *_, request, rest = refused(before + torn, tmp_path)
+    assert not request.expected.startswith(NO_LINE)
+    assert (request.span_start, request.span_end) == (len(before), len(before + torn) - 1)
+    assert rest.expected.startswith(NO_LINE)
+    assert rest.span_end < request.span_start

@@ -106,9 +106,7 @@ def sessions_of(unit: ReadUnit) -> SessionState:
 
 def _of_requests(refusals: Sequence[Refusal]) -> list[Refusal]:
     """What is refused of requests in a file of all logs: a line that begins none is read with the broker's own log."""
-    own = [refusal for refusal in refusals if not refusal.expected.startswith(NO_LINE)]
-    # The last one may stand for all that is not told line by line.
-    return own if any(refusal.expected != "requests" for refusal in own) else []
+    return [refusal for refusal in refusals if not refusal.expected.startswith(NO_LINE)]
 
 
 def _without(
