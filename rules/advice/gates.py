@@ -70,10 +70,10 @@ def gates(
     outcomes = _elections(in_order, choices, unjudged, gone)
     free = [path for path, election in outcomes.items() if election.going == "go"]
     restarts = _restarts(in_order, choices, Restarts(evidence, *returns, gone.losses, unjudged, free), outcomes)
-    beside = {gate.action: gate for gate in removed_beside(in_order, gone.losses)}
+    beside = {gate.action: gate for gate in removed_beside(in_order, gone.losses, evidence)}
     barred = [gate for gate in (*restarts, *beside.values()) if gate.going == "no-go"]
     rolling = _versions(evidence, replicas, barred, unjudged, _alike_first(choices))
-    open_ones = [gate.action for gate in restarts if gate.going == "unknown"]
+    open_ones = [gate.action for gate in (*restarts, *beside.values()) if gate.going == "unknown"]
     costly = [gate.action for gate in outcomes.values() if gate.going == "no-go"]
     if rolling.going == "go" and (open_ones or costly):
         bars = f"{open_ones[0]}, which cannot be judged" if open_ones else f"{costly[0]}, which is a NO-GO"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from rules.advice.cuts import stretch_of
@@ -13,16 +14,23 @@ from rules.advice.weighed import DELETE, Gate, Stretch
 from rules.chronicle.extents import Extents
 from rules.evidence import PartitionEvidence, Replica
 from rules.loss.incurred import Loss
-from rules.loss.survivors import FADING, Survivor
+from rules.loss.survivors import FADING, CopyKind, Survivor
 from rules.protocol.offsets import without
 from rules.replicas.inferred import may_be_cut
 from rules.replicas.led_last import stop_told
-from rules.replicas.replica import Leftover
 
 DELETED_AFTER_MS: Final = 60_000
 """How long a broker that runs keeps a file that it put aside, as it is set up by default."""
-Found = tuple[Leftover, Stretch]
-"""A file that was put aside, and records of it."""
+WAITING: Final = ("deleted", "stray")
+"""States of folders that are a broker's log no more."""
+
+
+class LastCopy(Struct, frozen=True):
+    """Records that no log has any more, in what was put aside."""
+
+    kind: CopyKind
+    path: str
+    stretch: Stretch
 
 
 def removes_lost(broker: int, losses: Sequence[Loss]) -> Gate | None:
@@ -35,68 +43,86 @@ def removes_lost(broker: int, losses: Sequence[Loss]) -> Gate | None:
     return Gate(action=f"restart broker {broker}", going="no-go", because=what, first=_copy(paths))
 
 
-def removed_beside(replicas: Sequence[Replica], losses: Sequence[Loss]) -> Iterator[Gate]:
-    """The same of brokers that have no replica any more: the folder that waits for its deletion is all they have."""
+def removed_beside(
+    replicas: Sequence[Replica], losses: Sequence[Loss], evidence: PartitionEvidence
+) -> Iterator[Gate]:
+    """Starts of brokers that have no replica any more: the folder that waits for its deletion is all they have."""
     own = {replica.broker for replica in replicas}
-    for broker in sorted({copy.broker for copy in _billed(losses)} - own):
-        gate = removes_lost(broker, losses)
+    for broker in sorted({log.broker for log in evidence.own_logs if log.state in WAITING} - own):
+        gate = removes_lost(broker, losses) or removes_unbilled(broker, evidence)
         yield from () if gate is None else (gate,)
 
 
 def deletions(losses: Sequence[Loss]) -> Iterator[Gate]:
     """Stray folders that nothing removes but people, as long as no log holds their lost records."""
-    lost = [loss for loss in losses if loss.matters and not loss.restored]
-    strays = [copy for copy in _billed(lost) if copy.kind == "stray dir"]
-    kept = Extents.of((copy.start_offset, copy.end_offset) for copy in _billed(lost) if copy.kind == "replica")
-    for path in dict.fromkeys(copy.path for copy in strays):
-        last = [c for c in strays if c.path == path and Extents.of([(c.start_offset, c.end_offset)]) - kept]
-        if last:
-            because = f"destroys lost records that no log here holds: {named(last)}."
-            yield Gate(action=f"{DELETE}{path}", going="no-go", because=because, first=_copy((path,)))
+    last: dict[str, list[Survivor]] = {}
+    for loss in (loss for loss in losses if loss.matters and not loss.restored):
+        kept = Extents.of((copy.start_offset, copy.end_offset) for copy in loss.survivors if copy.kind == "replica")
+        for copy in loss.survivors:
+            if copy.kind == "stray dir" and Extents.of([(copy.start_offset, copy.end_offset)]) - kept:
+                last.setdefault(copy.path, []).append(copy)
+    for path, own in last.items():
+        because = f"destroys lost records that no log here holds: {named(own)}."
+        yield Gate(action=f"{DELETE}{path}", going="no-go", because=because, first=_copy((path,)))
 
 
 def _billed(losses: Sequence[Loss]) -> Iterator[Survivor]:
     return (copy for loss in losses if loss.matters and not loss.restored for copy in loss.survivors)
 
 
-def removes_unbilled(replica: Replica, evidence: PartitionEvidence) -> Gate | None:
+def removes_unbilled(broker: int, evidence: PartitionEvidence) -> Gate | None:
     """A start that removes the last copy of records of which it is not known whether anybody was told."""
-    found = [each for each in _last_copies(replica, evidence) if each[1].told_of or each[1].perhaps_told_of]
+    copies = _last_copies(broker, evidence)
+    found = [each for each in copies if each.stretch.told_of or each.stretch.perhaps_told_of]
     if not found:
         return None
-    paths, what = dict.fromkeys(left.source for left, _ in found), perhaps_words([part for _, part in found])
-    files = _counted("deleted file", len(paths))
-    because = f"cannot be judged. It removes {files} with {what}. No log here has them."
-    return Gate(action=f"restart broker {replica.broker}", going="unknown", because=because, first=_copy(paths))
+    paths, what = dict.fromkeys(each.path for each in found), perhaps_words([each.stretch for each in found])
+    because = f"cannot be judged. It removes {_counted(found[0].kind, len(paths))} with {what}. No log here has them."
+    return Gate(action=f"restart broker {broker}", going="unknown", because=because, first=_copy(paths))
 
 
 def removes_unseen(replica: Replica, losses: Sequence[Loss], evidence: PartitionEvidence) -> Gate | None:
     """A start that may remove files that are not here: a broker that runs deletes what it put aside after a minute."""
     stopped = stop_told(evidence.settings.states(replica.broker))
-    if stopped is None or replica.leftovers:
+    ran = _last_word(replica.broker, evidence) if stopped is None else stopped
+    if replica.leftovers:
         return None
     for cut in (cut for cut in evidence.chronicle.cuts if cut.broker == replica.broker):
         end, time = cut.log_end_offset or 0, cut.moment.time
-        soon = time is not None and time <= stopped < time + DELETED_AFTER_MS
+        soon = time is not None and time <= ran < time + DELETED_AFTER_MS
         lost = any(loss.for_good and loss.start_offset < end and cut.offset < loss.end_offset for loss in losses)
         bases = (segment.base_offset for log in evidence.own_logs for segment in log.segments)
         if soon and lost and any(cut.offset < base < end for base in bases):
-            why = f"It stopped less than a minute after it had cut its log from {end} to {cut.offset}"
+            tells = "It stopped" if stopped is not None else "It may have been killed"
+            why = f"{tells} less than a minute after it had cut its log from {end} to {cut.offset}"
             because = f"cannot be judged. {why}. Its start removes what it put aside then, perhaps with lost records."
             first = _copy((replica.path,))
             return Gate(action=f"restart broker {replica.broker}", going="unknown", because=because, first=first)
     return None
 
 
-def _last_copies(replica: Replica, evidence: PartitionEvidence) -> Iterator[Found]:
-    # Its high watermark is of the log that it has now.
-    aside = replace(replica, high_watermark=None)
-    for left in (left for left in replica.leftovers if may_be_cut(replica, left)):
-        for run in left.epochs:
-            others = (other for log in evidence.own_logs for other in log.runs_by_epoch.get(run.epoch, ()))
+def _last_word(broker: int, evidence: PartitionEvidence) -> int:
+    """When a broker that tells of no stop told anything last: it was killed after that, or runs."""
+    own = (m.last_time or m.time or 0 for m in evidence.chronicle.told_by(broker))
+    states = (state.since or 0 for state in evidence.settings.states(broker))
+    return max([evidence.request_log(broker).until, *own, *states])
+
+
+def _last_copies(broker: int, evidence: PartitionEvidence) -> Iterator[LastCopy]:
+    """In files of its log that were put aside, and in its folders that wait; what was deleted in order is none."""
+    lasting = [log for log in evidence.own_logs if log.state not in WAITING]
+    begun = max((log.log_start_offset for log in lasting), default=0)
+    for log in (log for log in evidence.own_logs if log.broker == broker):
+        # Its high watermark is of the log that it has now.
+        aside = replace(log, high_watermark=None)
+        cut = [(left.source, run) for left in log.leftovers if may_be_cut(log, left) for run in left.epochs]
+        whole = [(log.path, run) for run in log.log.epochs if log.state == "deleted"]
+        for path, run in cut or whole:
+            kind: CopyKind = "deleted file" if cut else "deleted dir"
+            others = (other for held in lasting for other in held.runs_by_epoch.get(run.epoch, ()))
             held = sorted((other.start_offset, other.end_offset) for other in others)
-            for low, high in without(run.start_offset, run.end_offset, held):
-                yield left, stretch_of(aside, run.epoch, low, high, evidence)
+            for low, high in without(run.start_offset if cut else max(begun, run.start_offset), run.end_offset, held):
+                yield LastCopy(kind, path, stretch_of(aside, run.epoch, low, high, evidence))
 
 
 def _counted(kind: str, count: int) -> str:

@@ -65,7 +65,7 @@ class Restarts(Struct, frozen=True):
             kept = "Whoever else has that cuts it too" if cut_too else "No other copy is in this dump"
             because = f"cannot be judged. It cuts {perhaps_words([d.stretch for d in perhaps])}. {kept}."
             return Gate(action=action, going="unknown", because=because, first=f"copy {replica.path}")
-        unseen = removes_unbilled(replica, self.evidence) or removes_unseen(replica, self.losses, self.evidence)
+        unseen = removes_unbilled(replica.broker, self.evidence) or removes_unseen(replica, self.losses, self.evidence)
         if unseen := unseen or perhaps_cut(replica, self.unjudged, self.evidence):
             return unseen
         cut = _cut_told(self.cuts.get(replica.path), doomed)

@@ -6,6 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from rules.advice import advise
+from rules.advice.put_aside import removes_unseen
+from rules.evidence import SegmentFile
 from rules.loss.incurred import losses
 from rules.replicas.replica import Leftover
 from rules.sketch.notation import read_sketch
@@ -39,3 +41,49 @@ def restart(drawing: str, held: str) -> tuple[str, str]:
 def test_a_file_that_a_start_removes_is_weighed_like_a_cut(drawing: str, held: str, going: str, words: str) -> None:
     told, because = restart(drawing, f"broker 1 {held}")
     assert (told, words in because) == (going, True), because
+
+
+def gates(drawing: str) -> dict[str, str]:
+    """How each action is judged."""
+    evidence = with_differences(read_sketch(VERSIONS + "kafka 3 3.9.1 ibp 3.9\n" + drawing).evidence)
+    (told,) = advise(evidence, losses(evidence))
+    return {gate.action: gate.going for gate in told.gates}
+
+
+@pytest.mark.parametrize(
+    ("folder", "going"),
+    [("0000000", "unknown"), ("0000", None), ("@2:00", None)],
+    ids=["it has more than every log", "every log has it", "deleted by its age"],
+)
+def test_a_folder_that_waits_for_its_deletion_may_be_the_last_copy_though_no_log_tells(
+    folder: str, going: str | None
+) -> None:
+    begun = "@4:" if folder.startswith("@") else "0000"
+    drawn = f"broker 1 {begun}00|\nbroker 2 {begun}00|\nbroker 3 {folder}| ; deleted\n"
+    drawn = drawn.replace(f"{begun}00", "0000") if going else drawn
+    assert gates(drawn).get("restart broker 3") == going
+
+
+def test_a_folder_with_the_last_copy_of_one_loss_is_kept_whatever_stands_of_another_at_its_offsets() -> None:
+    first = "t1 leads 1 epoch 0 at 0 hw 0\nt2 acks 1 at 6 acks=all\n"
+    then = "t3 leads 2 epoch 1 at 4 hw 4\nt4 acks 2 at 6 acks=all\nt9 leads 1 epoch 2 at 4 hw 4\n"
+    drawn = f"broker 1 0000222|\nbroker 2 0000111|\nbroker 3 0000000| ; stray\n{first}{then}"
+    assert [action for action, going in gates(drawn).items() if action.startswith("delete ") and going == "no-go"]
+
+
+@pytest.mark.parametrize(
+    ("later", "going"),
+    [("", "unknown"), ("t70000 fetch 2@4 from 1 hw=4\n", "go")],
+    ids=["its logs end soon", "it ran on"],
+)
+def test_who_may_have_been_killed_soon_after_a_cut_may_remove_files_that_are_not_here(later: str, going: str) -> None:
+    told = f"{ANSWERED}t5 follows 1 epoch 1 at 6 hw 2 from 2\nt6 truncates 1 to 2\n{later}"
+    drawn = read_sketch(f"{VERSIONS}broker 1 00/11|\nbroker 2 0011|\n{told}").evidence
+    replicas = tuple(
+        replace(r, segments=(*r.segments, SegmentFile(base_offset=4, source="4.log", size=0))) for r in drawn.replicas
+    )
+    evidence = with_differences(replace(drawn, replicas=replicas))
+    gate = removes_unseen(evidence.replicas[0], losses(evidence), evidence)
+    assert (gate.going if gate else "go") == going
+    killed = "It may have been killed less than a minute after it had cut its log from 6 to 2."
+    assert gate is None or killed in gate.because
