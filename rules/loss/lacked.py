@@ -44,9 +44,10 @@ def _lacked(evidence: PartitionEvidence, change: LeaderChange) -> Lacked:
     furthest = max(ends, key=lambda end: (end.offset, end.witnessed), default=None)
     if opening is None or opening.offset is None or furthest is None:
         return Lacked(known="nothing told", words=f"it is not known what broker {change.leader} lacked")
-    if furthest.offset > opening.offset:
-        were = "was" if furthest.offset == opening.offset + 1 else "were"
-        words = f"broker {change.leader} lacked {offsets_told(opening.offset, furthest.offset)}, which {were} written"
+    start = max(opening.offset, _deleted_below(evidence, change, before, furthest))
+    if furthest.offset > start:
+        were = "was" if furthest.offset == start + 1 else "were"
+        words = f"broker {change.leader} lacked {offsets_told(start, furthest.offset)}, which {were} written"
         return Lacked(known="written records", words=words)
     untold = _untold_of_roles(evidence, change) or _untold_of_its_log(evidence, change, before, furthest)
     if untold is not None:
@@ -54,7 +55,17 @@ def _lacked(evidence: PartitionEvidence, change: LeaderChange) -> Lacked:
     if _never_written(evidence):
         return Lacked(known="no record", words="no record is known to have been written to the partition")
     opened = f"broker {change.leader} opened epoch {change.epoch} at {opening.offset}"
-    return Lacked(known="nothing", words=f"{opened} with all that is known to have been written")
+    kept = ", but for what had been deleted" if furthest.offset > opening.offset else ""
+    return Lacked(known="nothing", words=f"{opened} with all that is known to have been written{kept}")
+
+
+def _deleted_below(
+    evidence: PartitionEvidence, change: LeaderChange, before: Mapping[int, EpochReach], furthest: EpochReach
+) -> int:
+    """Where the log that reached furthest before an election began at last: what was below had been deleted."""
+    epoch = max((epoch for epoch, end in before.items() if end == furthest), default=-1)
+    leader = evidence.chronicle.leaders.get(epoch)
+    return evidence.deleted.lost_later(leader, epoch, furthest.offset, change.epoch)
 
 
 def _never_written(evidence: PartitionEvidence) -> bool:
