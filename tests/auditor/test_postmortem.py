@@ -106,6 +106,9 @@ def test_acknowledged_by_one_is_told_apart_from_committed() -> None:
     assert committed == "none"
     assert acknowledged == "50, 60; perhaps 51–59, 61–69"
     assert spoken(start, end) == "50–69"
+    said = render(report("acks_one_lost"))
+    assert "Nothing tells that consumers could read the lost records. Any that did must go back to offset 50" in said
+    assert "first set consumers back" not in said.lower()
     assert f"(broker {told['new_leader']})" in change
     assert reused == spoken(*told["then"])
 

@@ -29,9 +29,12 @@ from rules.words import any_of, numbered, quoted
 
 ORDER: Final[tuple[Kind, ...]] = ("copy", "no-go", "act", "unknown", "go")
 GROUPS_ARE: Final = "The groups are"
-READ_AGAIN: Final = f"Consumers of lost records must go back to {PLACE_OF_START} and read again."
+WHO_READ: Final = "Consumers of lost records"
+PERHAPS_READ: Final = "Nothing tells that consumers could read the lost records. Any that did"
+"""What only producers were told of may never have been visible."""
+READ_AGAIN: Final = f"must go back to {PLACE_OF_START} and read again."
 BACK_BEFORE: Final = (
-    f"Consumers of lost records must go back to {PLACE_OF_START} before producers write again. Those that read"
+    f"must go back to {PLACE_OF_START} before producers write again. Those that read"
     " furthest may be beyond the end of the leader's log. Once the log has grown past them, they skip records without"
     " an error."
 )
@@ -132,7 +135,8 @@ def _of_loss(history: PlacedHistory, loss: Loss, report: AuditReport) -> Iterato
 
 def _written_again(loss: Loss) -> str:
     """Who writes lost records again; where copies stand there is a choice, and both would write them twice."""
-    sure, first = surely_acknowledged(loss), CONSUMERS_FIRST * (loss.reused_end > loss.start_offset)
+    passed = _was_visible(loss) and loss.reused_end > loss.start_offset
+    sure, first = surely_acknowledged(loss), CONSUMERS_FIRST * passed
     perhaps = "" if sure else " Whether any of them was acknowledged is not known."
     if loss.standing == ((loss.start_offset, loss.end_offset),):
         which = "the acknowledged records" if sure else "these records"
@@ -141,6 +145,11 @@ def _written_again(loss: Loss) -> str:
     must = "must write the acknowledged" if sure else "may have to write these"
     must = capital(f"{first}producers {must} records again")
     return f"{must}{', but not those that you write from copies' * bool(loss.standing)}.{perhaps}"
+
+
+def _was_visible(loss: Loss) -> bool:
+    """Whether consumers could read some of it, as far as anything tells: what is committed, or was served or read."""
+    return loss.committed_end > loss.start_offset or bool(loss.readers or loss.groups)
 
 
 def _aim(history: PlacedHistory, start: int, end: int, *, epoch: int | None = None) -> Aim:
@@ -160,7 +169,8 @@ def _consumers(history: PlacedHistory, loss: Loss) -> Iterator[Action]:
     if loss.reused_end > loss.start_offset:
         epoch = loss.epoch if loss.latest_epoch is None else None
         aim = replace(_aim(history, loss.start_offset, loss.end_offset, epoch=epoch), detail=_there_now(loss))
-        words = READ_AGAIN if loss.reused_end >= loss.end_offset else BACK_BEFORE
+        must = READ_AGAIN if loss.reused_end >= loss.end_offset else BACK_BEFORE
+        words = f"{WHO_READ if _was_visible(loss) else PERHAPS_READ} {must}"
         yield Action(kind="act", words=words, first="", aims=(aim,), names=names, names_are=SERVED)
     for standing, words in _GROUPS.items():
         groups = tuple(quoted(group.group) for group in loss.groups if group.standing == standing)
