@@ -248,6 +248,7 @@ def _point(said: RuleCoverage) -> UndecidedLine:
         places=(),
         blocking=False,
         asked_at_level=said.asked_at_level,
+        perhaps_lost=said.perhaps_lost,
     )
 
 

@@ -82,6 +82,8 @@ class RuleCoverage(Struct, frozen=True, kw_only=True):
     """Of a topic that was asked about as a whole; none where the question is about the verdict's own partition."""
     asked_at_level: str | None = None
     """The audit level that asks the question, where this one does not."""
+    perhaps_lost: bool = False
+    """Whether records may be lost by it that no finding and no bill names."""
 
 
 class PartitionVerdict(Struct, frozen=True, kw_only=True):

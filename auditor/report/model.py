@@ -89,6 +89,8 @@ class UndecidedLine(Struct, frozen=True, kw_only=True):
     """Whether the rule might well be violated, so that the verdict stays open."""
     asked_at_level: str | None = None
     """The audit level that asks the question, where this one does not."""
+    perhaps_lost: bool = False
+    """Whether records may be lost by it that no finding and no bill names."""
 
     @property
     def partitions(self) -> int:

@@ -47,22 +47,25 @@ def is_proved(loss: Loss, findings: Sequence[Finding], bearings: Bearings) -> bo
 
 
 def unproved(losses: Sequence[Loss]) -> Iterator[RuleCoverage]:
-    """What may have been left out, where too little is told for any rule to say so."""
-    for loss in losses:
+    """What may have been left out, where too little is told for any rule to say so.
+
+    What its leader lacked when it opened its epoch once more is known: whether it stands again is asked of its answers.
+    """
+    for loss in (loss for loss in losses if not loss.reopened):
         what = f"[{loss.start_offset}, {loss.end_offset}) of {loss.epochs}"
         leader = "not known which" if loss.next_leader is None else f"broker {loss.next_leader}"
         who = "a later leader" if loss.next_epoch is None else f"the leader of epoch {loss.next_epoch} ({leader})"
         reason = f"it is not known whether {who} had records {what} when it began to lead"
         brokers = sorted({broker for broker in (loss.leader, loss.next_leader) if broker is not None})
         missing = roles_of(numbered("broker", brokers)) if brokers else "a log that tells who led these epochs"
-        yield RuleCoverage(rule="the bill", reason=reason, missing=missing)
+        yield RuleCoverage(rule="the bill", reason=reason, missing=missing, perhaps_lost=not loss.restored)
 
 
 def _perhaps_held(loss: Loss) -> RuleCoverage:
     what = f"[{loss.start_offset}, {loss.end_offset}) of {loss.epochs}"
     whose = numbered("broker", loss.unread)
     reason = f"{whose} led after the loss of records {what}, and may still have had {it_or_them(loss.offsets)}"
-    missing = f"{whose}'s disk or whole server.log"
+    missing = f"broker {loss.leader}'s whole server.log" if loss.reopened else f"{whose}'s disk or whole server.log"
     return RuleCoverage(rule="the bill", reason=reason, missing=missing)
 
 
@@ -70,4 +73,5 @@ def _perhaps_alike(part: LeftOut) -> RuleCoverage:
     what = f"[{part.start}, {part.end}) of epoch {part.epoch}"
     there = "Records of an older epoch are there now. Producers may have sent those to the later leader again"
     reason = f"it is not known whether committed records {what} are lost. {there}"
-    return RuleCoverage(rule="the bill", reason=reason, missing="the logs of the producers")
+    missing = "the logs of the producers"
+    return RuleCoverage(rule="the bill", reason=reason, missing=missing, perhaps_lost=True)

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from auditor.audit import audit
 from auditor.config import AuditConfig
-from auditor.report.model import AuditReport
+from auditor.report.model import AuditReport, UndecidedLine
 from auditor.report.plain import plain
 from auditor.report.sheet import size
 from auditor.report.summary import summary
 from auditor.report.terminal import render
 from auditor.report.terminal.screen import lost_words
-from rules.finding import Severity, capital
+from rules.finding import Severity, capital, place_of
 from rules.words import counted
 from tests.lab.effort import fast_if
 from tests.lab.sample_reports import is_typical, report_on
@@ -358,3 +358,18 @@ def test_a_finding_without_an_end_is_told_from_its_start_on() -> None:
 def test_what_has_no_room_and_may_be_lost_is_said_to_be() -> None:
     screen = render(report_on(SAMPLES / "lives_without_ids"), columns=80)
     assert re.search(r"… and \d+ more, perhaps lost \(-v\)", screen)
+
+
+def test_the_first_screen_names_records_that_may_be_lost_by_no_bill() -> None:
+    report = report_on(SAMPLES / "clean_4x")
+    place = place_of(report.replicas[0])
+    reason = "it is not known whether committed records 4–5 of epoch 1 are lost"
+    asked = UndecidedLine(
+        rule="the bill", reason=reason, missing="the logs of the producers", places=(place,), blocking=False,
+        perhaps_lost=True,
+    )  # fmt: skip
+    undecided = (*report.coverage.undecided, asked)
+    lines = lines_of(replace(report, coverage=replace(report.coverage, undecided=undecided)), verbose=False)
+    said = " ".join(" ".join(lines).split())
+    assert f"LOST Perhaps lost. Open in partition {place[1]}-{place[2]}: {reason}." in said
+    assert said.count(reason) == 1, "and is not told among what was not seen too"

@@ -30,6 +30,8 @@ class Unseen(Struct, frozen=True, kw_only=True):
     """Whether it leaves the verdict open."""
     rules: tuple[str, ...] = ()
     """The rules that could not decide for want of it."""
+    perhaps_lost: bool = False
+    """Whether records may be lost by it that no finding and no bill names."""
 
 
 def unseen(report: AuditReport) -> tuple[Unseen, ...]:
@@ -101,6 +103,7 @@ def _questions(report: AuditReport) -> Iterator[Unseen]:
             words=question(alike),
             blocking=alike.first.blocking,
             rules=alike.rules,
+            perhaps_lost=alike.first.perhaps_lost,
         )
 
 

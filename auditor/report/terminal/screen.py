@@ -31,13 +31,14 @@ def screen(report: AuditReport, conclusion: Summary, page: Sheet, *, quiet: bool
     """The lines."""
     headline = list(_headline(report, conclusion, page))
     actions = conclusion.actions if verbose else gates_in_brief(conclusion.actions)
+    unseen = [each for each in conclusion.unseen if not each.perhaps_lost]
     ranges, room = (EVERY_LINE, EVERY_LINE) if verbose else (RANGES_SHOWN, LONG)
     parts: dict[str, list[tuple[str, str, bool]]] = {
         "LOST": [(PERHAPS if words.startswith(PERHAPS) else "", words, False) for words in lost_words(conclusion)],
         "WHY": [("", _why(*cause), False) for cause in causes(conclusion.incidents)],
         "DO NOW": [(a.kind, a.line(AIMS_SHOWN, ranges, room), False) for a in actions if not a.is_gate],
         "GO?": [(_urgency(action), action.line(AIMS_SHOWN), False) for action in actions if action.is_gate],
-        "NOT SEEN": [] if quiet else [("", each.words, each.blocking) for each in conclusion.unseen],
+        "NOT SEEN": [] if quiet else [("", each.words, each.blocking) for each in unseen],
     }
     footer = list(_footer(conclusion, page, verbose=verbose))
     blanks = 1 + bool(footer)
@@ -93,6 +94,7 @@ def _lost_words(conclusion: Summary) -> Iterator[str]:
     if conclusion.at_stake is not None:
         yield f"{perhaps}: {conclusion.at_stake.words}"
     yield from (f"{perhaps} lost in {words}" for words in perhaps_words(conclusion.perhaps))
+    yield from (f"{perhaps} lost. {each.words}" for each in conclusion.unseen if each.perhaps_lost)
 
 
 def _lost(lost: LossTotals) -> Iterator[str]:

@@ -48,6 +48,14 @@ def test_what_stands_as_it_was_sent_first_is_no_loss(
     assert [(q.start_offset, q.end_offset) for q in questions if "sent it again" in q.reason] == asked
 
 
+def test_committed_records_in_whose_place_the_same_may_stand_are_asked_about_as_perhaps_lost() -> None:
+    judged = judge(read_sketch(CAME_BACK.format(answered=3, later=WENT_ON)).evidence, RULES)
+    asked = [line for line in judged.undecided if line.perhaps_lost]
+    assert [line.reason.partition(" are lost")[0] for line in asked] == [
+        "it is not known whether committed records [4, 6) of epoch 1"
+    ]
+
+
 def test_a_high_watermark_of_later_makes_nothing_committed_that_was_left_out_before() -> None:
     evidence = read_sketch(CAME_BACK.format(answered=3, later=WENT_ON)).evidence
     (before,) = (loss for loss in losses(evidence) if loss.epoch == 0)
