@@ -73,7 +73,8 @@ def perhaps_held(loss: Loss) -> str:
         return ""
     whose = numbered("broker", loss.unread)
     disks = "Its disk" if len(loss.unread) == 1 else "Their disks"
-    return f" {capital(whose)} led later and may have had them still. {disks} or whole server.log would tell."
+    tell = f"Broker {loss.leader}'s whole server.log" if loss.reopened else f"{disks} or whole server.log"
+    return f" {capital(whose)} led later and may have had them still. {tell} would tell."
 
 
 def _standing(loss: Loss) -> str:

@@ -32,16 +32,16 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
 
     Proves
     ------
-    Records whose producers were answered without error are not in the log. That is the last leader's log where its
-    disk is at hand, else the next leader's. The range runs from the first such record to the end of the last such
-    batch. That end is the next batch boundary of the epoch that an answer, a fetch or the old leader's log end
-    tells. Not all records behind the first need have been answered, where others wait for all replicas. Of a thinned
-    log some before may have been as well. A broker that logs a request twice found its connection closed: nobody heard
-    the answer. With acks=1 it is likely where another may have led by then: the producer may no longer have waited. It
-    is possible where by the clocks another did, or nothing tells when another began: the producer may have sent its
-    records again. Where leader epochs began anew, one of two things is proved. No log here holds records of the epoch
-    in which the broker answered, or one counts another epoch's as committed there. It is likely where only its leader's
-    epoch file tells where the epoch opened that left them out.
+    Records whose producers were answered without error are not in the log. That is the last leader's log where its disk
+    is at hand, else the next leader's. A leader that opened its epoch once more with a shorter log is the next. The
+    range runs from the first such record to the end of the last such batch. That end is the next batch boundary of the
+    epoch that an answer, a fetch or the old leader's log end tells. Not all records behind the first need have been
+    answered, where others wait for all replicas. Of a thinned log some before may have been as well. A broker that logs
+    a request twice found its connection closed: nobody heard the answer. With acks=1 it is likely where another may
+    have led by then: the producer may no longer have waited. It is possible where by the clocks another did, or nothing
+    tells when another began: the producer may have sent its records again. Where leader epochs began anew, one of two
+    things is proved. No log here holds records of the epoch in which the broker answered, or one counts another epoch's
+    as committed there. It is likely where only its leader's epoch file tells where the epoch opened that left them out.
 
     Undecided when
     --------------
@@ -49,14 +49,14 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     there and was sent again. Or no log tells where the next epoch or that of the answers opened, while the log that
     leads holds others' records there, or none. Or the last leader's disk is not here, and a broker that may have had
     the records led since and tells of no cut. Or no controller tells of elections, and who holds the records may have
-    been elected since. Or the next leader had written others at their offsets. Or a leader's log was created anew
-    before its broker led again, and not all its answers are here. Or no later leader had some records, and their leader
-    was killed or its log is not here. Its last answer may be in no log, nor one that its log leaves out before others.
-    The verdict is open then in three cases. Producers of the partition are seen that do not wait for all replicas
-    (acks=1, acks=0). Or others' answers are here, but the leader's own of the epoch are not, or end before those to its
-    followers. Or no request of any partition that it answered later is here: its request log may have been cut at its
-    end. Where that log goes on and all producers that are seen wait for all replicas, such records most likely waited
-    when it was killed.
+    been elected since. Or records of an epoch that was opened once more are there, of before or of after. Or the next
+    leader had written others at their offsets. Or a leader's log was created anew before its broker led again, and not
+    all its answers are here. Or no later leader had some records, and their leader was killed or its log is not here.
+    Its last answer may be in no log, nor one that its log leaves out before others. The verdict is open then in three
+    cases. Producers of the partition are seen that do not wait for all replicas (acks=1, acks=0). Or others' answers
+    are here, but the leader's own of the epoch are not, or end before those to its followers. Or no request of any
+    partition that it answered later is here: its request log may have been cut at its end. Where that log goes on and
+    all producers that are seen wait for all replicas, such records most likely waited when it was killed.
 
     Upheld
     ------

@@ -59,7 +59,7 @@ def answered_after(
     for m in moments:
         if m.kind != "produced" or m.acks != -1 or m.error != 0 or m.term is None or m.offset is None or m.time is None:
             continue
-        latest = m.term if m.latest_term is None else m.latest_term
+        latest = m.newest_term(m.term)
         newer = bisect_right(epochs, latest)
         if m.witness is None or newer == len(epochs) or lowest[newer] > m.offset:
             continue

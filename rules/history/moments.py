@@ -164,7 +164,7 @@ def committed(moments: Iterable[Moment]) -> Iterator[Committed]:
             yield Committed(end_offset=moment.high_watermark or 0, term=moment.epoch, because=because, moment=moment)
         if moment.term is None or moment.doubtful or moment.error not in (None, 0):
             continue
-        term = moment.term if moment.latest_term is None else max(moment.term, moment.latest_term)
+        term = moment.newest_term(moment.term)
         if moment.kind == "produced" and moment.acks == -1 and moment.offset is not None and moment.offset >= 0:
             because = f"broker {moment.witness} acknowledged the batch that begins at offset {moment.offset} (acks=all)"
             yield Committed(end_offset=moment.offset + 1, term=term, because=because, moment=moment)

@@ -48,6 +48,10 @@ class Witnessed(Struct, frozen=True, kw_only=True):
         """Its time as it is written."""
         return None if self.time is None else self.time - (self.set_back or 0)
 
+    def newest_term(self, term: int) -> int:
+        """The newest leader epoch in which its values can have been learnt, if it is told for this one."""
+        return term if self.latest_term is None else max(term, self.latest_term)
+
 
 class RoleTaken(Witnessed, frozen=True, kw_only=True):
     """A broker's own word that it leads or follows in an epoch; its offset is its log end."""

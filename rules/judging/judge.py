@@ -271,7 +271,7 @@ def _may_follow(finding: Finding, changes: frozenset[int]) -> bool:
     gone_at = finding.values().get("next_epoch")
     if not isinstance(gone_at, int):
         return True
-    return any(epoch < 0 or _epoch(finding) < epoch <= gone_at for epoch in changes)
+    return any(epoch < 0 or epoch == gone_at or _epoch(finding) < epoch < gone_at for epoch in changes)
 
 
 def _weighty(findings: Sequence[Finding]) -> frozenset[str]:

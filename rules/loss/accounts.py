@@ -61,6 +61,18 @@ def accounts(evidence: PartitionEvidence) -> Accounts:
     return Accounts(evidence)
 
 
+def answers_by_epoch(evidence: PartitionEvidence) -> dict[int, list[Produced]]:
+    """Answers of the epochs that their broker opened by its own word, or led by the controllers' orders or record."""
+    answers: dict[int, list[Produced]] = {}
+    given, starts = evidence.chronicle.given_terms, evidence.openings
+    for m in evidence.moments:
+        if succeeded(m) and m.term is not None:
+            opening = starts.get(m.term)
+            if (m.clock, m.term) in given or (opening is not None and opening.clock == m.clock):
+                answers.setdefault(m.term, []).append(m)
+    return answers
+
+
 def committed_end_of(evidence: PartitionEvidence, part: LeftOut, *, again: bool) -> int:
     """How far it was committed: in its epoch, in those of later leaders that had all of it, by its leader's own word.
 

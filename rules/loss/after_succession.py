@@ -14,7 +14,6 @@ from rules.evidence.asked_once import asked_once
 from rules.history.clocks import FAR, Clocks, estimated
 from rules.history.moments import ROLE_KINDS, gives_role, succeeded
 from rules.history.statements import Produced
-from rules.loss.later import latest_epoch
 
 Lateness = Literal["", "perhaps", "untimed", "likely"]
 """Whether another may have led by then, whose time nothing tells, or most likely did; empty of an answer in time."""
@@ -44,7 +43,7 @@ def late_answers(evidence: PartitionEvidence, epoch: int) -> Callable[[Produced]
         others = [sign for number, sign in newer if number <= newest and _leader(sign) != answer.witness]
         if any(_likely(sign, answer, clocks) <= at for sign in others):
             return "likely"
-        perhaps_its_own = range((answer.term or 0) + 1, (answer.latest_term or 0) + 1)
+        perhaps_its_own = range((answer.term or 0) + 1, answer.newest_term(answer.term or 0) + 1)
         between = sorted(number for number in following.union(perhaps_its_own) if number <= newest)
         if (unseen := _unseen(evidence, between, answer)) == "untimed":
             return unseen
@@ -101,7 +100,7 @@ def _led_for_all_until(evidence: PartitionEvidence) -> dict[str, dict[int, int]]
     until: dict[str, dict[int, int]] = {}
     for m in evidence.moments:
         if succeeded(m) and m.acks == -1 and m.term is not None:
-            own, latest = until.setdefault(m.clock, {}), latest_epoch(m, m.term)
+            own, latest = until.setdefault(m.clock, {}), m.newest_term(m.term)
             own[latest] = max(m.time or 0, own.get(latest, 0))
     return until
 

@@ -14,13 +14,16 @@ from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import COMPACTED_TOPICS, PartitionEvidence, gives_role
 from rules.history.moments import succeeded
 from rules.history.statements import Answered, Produced
-from rules.loss.gone import Gone, fates
+from rules.loss.accounts import accounts
+from rules.loss.before_reopening import before_reopenings, lost_by_reopening
+from rules.loss.gone import Gone, fates, gone_with
+from rules.loss.held_again import held_again, surely_gone
 from rules.loss.held_before import of_logs_made_anew
 from rules.loss.later import stands_no_more
 from rules.loss.left_out import left_out
 from rules.loss.lost_stretch import LeftOut
 from rules.loss.perhaps_answered import UntoldAnswers, answered_by_one, untold_answers
-from rules.loss.unsettled import Unsettled
+from rules.loss.unsettled import Unsettled, of_answers, them
 from rules.loss.whatever_order import not_held
 from rules.words import it_or_them
 
@@ -31,11 +34,37 @@ def answered_for(evidence: PartitionEvidence) -> Iterator[Gone | Unsettled]:
         yield from not_held(evidence)
         return
     yield from fates(evidence)
+    yield from _before_reopenings(evidence)
     yield from _of_no_known_place(evidence)
     yield from of_logs_made_anew(evidence)
     if evidence.topic not in COMPACTED_TOPICS:  # brokers themselves write those
         yield from _perhaps_answered(evidence)
         yield from _of_silent_leaders(evidence)
+
+
+# --- answers before their epoch was opened once more ----------------------------------------------------------------
+
+
+def _before_reopenings(evidence: PartitionEvidence) -> Iterator[Gone | Unsettled]:
+    """What a leader answered for and had no more when it opened its epoch once more, unless its log has it again."""
+    given: dict[int, list[Produced]] = {}
+    every = filter(succeeded, evidence.moments if before_reopenings(evidence) else ())
+    for answer in sorted(every, key=lambda m: m.offset or 0):
+        given.setdefault(id(lost_by_reopening(evidence, answer)), []).append(answer)
+    for part in before_reopenings(evidence):
+        if (opening := part.reopening) is None:
+            continue
+        begun = evidence.deleted.lost_later(part.leader, part.epoch, part.end, part.next_epoch, opening)
+        answers = [m for m in given.get(id(part), ()) if (m.offset or 0) >= begun]
+        held = held_again(evidence, part)
+        gone = surely_gone(evidence, part) - held.possible
+        yield from gone_with(evidence, part.epoch, opening, answers, [m for m in answers if (m.offset or 0) in gone])
+        if unsure := [m for m in answers if (m.offset or 0) in part.extent - gone - held.sure]:
+            lacked = f"with log end offset {opening.offset}, and so without {them(evidence, part.epoch, unsure)}"
+            there = "Records of that epoch are there now. Whether those are the same ones is not known"
+            why = f"It opened epoch {part.epoch} once more {lacked}. {there}"
+            disk = f"the disk and the whole server.log of broker {part.next_leader}"
+            yield of_answers(evidence, part.epoch, unsure, why, disk, (opening, "its leader opens its epoch once more"))
 
 
 # --- answers after which nothing tells where a later epoch opened ---------------------------------------------------
@@ -95,7 +124,7 @@ def _is_gone(
     shown: bool,
 ) -> bool:
     """Whether who led last shows, by its log or by its own answers, that it has not the record."""
-    newest, latest = max(leaders, default=-1), max(answer.term or 0, answer.latest_term or 0)
+    newest, latest = max(leaders, default=-1), answer.newest_term(answer.term or 0)
     led_on = newest > latest and leaders[newest] != answer.witness
     if led_on and any(epoch > latest and offset <= (answer.offset or 0) for epoch, offset in rewritten):
         return True
@@ -166,8 +195,12 @@ def _may_have_acknowledged(leader: int | None, epoch: int, part: tuple[int, int]
 def _untold_parts(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[tuple[int, int]]:
     """What of a stretch nobody tells to be acknowledged or committed, and is not in the log that leads."""
     epoch = stretch.epoch
-    answers = [m.offset or 0 for m in evidence.moments if succeeded(m) and m.term == epoch]
-    own = [offset for offset in answers if stretch.start <= offset < stretch.end]
+    answers = accounts(evidence).answers(epoch, stretch.start, stretch.end, stretch.in_time)
+    own = [m.offset or 0 for m in answers]
+    if stretch.reopening is not None:
+        heard = Extents.of([(min(own, default=stretch.end), stretch.end), (stretch.start, stretch.known_end)])
+        yield from (stretch.extent - heard - held_again(evidence, stretch).sure).parts
+        return
     known = [(min(own), evidence.batch_end(max(own), epoch))] if own else []
     known += [(0, proof.end_offset) for proof in evidence.committed_batches if proof.term == epoch]
     last = evidence.leader_at_the_end

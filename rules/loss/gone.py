@@ -12,10 +12,11 @@ from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import Moment, PartitionEvidence, epoch_held
 from rules.evidence.asked_once import asked_once
 from rules.finding import FactValue, offsets_told
-from rules.history.moments import succeeded
 from rules.history.repetitions import begin_unseen, times_told
 from rules.history.statements import Produced, RoleTaken
+from rules.loss.accounts import answers_by_epoch
 from rules.loss.after_succession import Lateness, late_answers
+from rules.loss.before_reopening import lost_by_reopening
 from rules.loss.gone_words import (
     WHERE_LATE,
     asked_for,
@@ -28,7 +29,7 @@ from rules.loss.gone_words import (
 )
 from rules.loss.held_on import held_on, passed_over
 from rules.loss.last_answers import sent_again
-from rules.loss.later import Later, latest_epoch
+from rules.loss.later import Later
 from rules.loss.unsettled import FIRST, Shown, Unsettled, of_answers, them
 from rules.words import it_or_them
 
@@ -88,16 +89,17 @@ def fates(evidence: PartitionEvidence) -> tuple[Gone | Unsettled, ...]:
     log = Later(openings, evidence.leader_at_the_end, led, evidence.reopenings, logs)
     found: list[Gone | Unsettled] = []
     for epoch, given in sorted(answers_by_epoch(evidence).items()):
-        kept = [m for m in given if _reaches(evidence, m, epoch, epoch + 1)]
+        kept = [m for m in given if _reaches(evidence, m, epoch, epoch + 1) and not lost_by_reopening(evidence, m)]
         found += _fate(evidence, epoch, kept, log)
     return tuple(found)
 
 
-def _begins(evidence: PartitionEvidence, answer: Produced, epoch: int, lost_in: int) -> int:
+def _begins(
+    evidence: PartitionEvidence, answer: Produced, epoch: int, lost_in: int, again: RoleTaken | None = None
+) -> int:
     """Where the log that has it began at last, or below: what was deleted is no more to be missed."""
-    latest = answer.term if answer.latest_term is None else answer.latest_term
     end = evidence.batch_end(_offset(answer), epoch)
-    return evidence.deleted.lost_later(answer.witness, -1 if latest is None else latest, end, lost_in)
+    return evidence.deleted.lost_later(answer.witness, answer.newest_term(epoch), end, lost_in, again)
 
 
 def _reaches(evidence: PartitionEvidence, answer: Produced, epoch: int, lost_in: int) -> bool:
@@ -135,23 +137,30 @@ def _missing(
     evidence: PartitionEvidence, epoch: int, lost_by: RoleTaken, given: Sequence[Produced], missing: Sequence[Produced]
 ) -> Iterator[Gone | Unsettled]:
     """Without the log of who led last: who had them may have held them still, and led again with them."""
-    here, late = evidence.leader_at_the_end is not None, late_answers(evidence, epoch)
+    here = evidence.leader_at_the_end is not None
     place, question = (0, None) if here else held_on(evidence, missing, epoch, lost_by)
-    unseen = not place and begin_unseen(given, missing)
+    yield from gone_with(evidence, epoch, lost_by, () if place else given, missing[place:])
+    if question is not None:
+        yield question
+
+
+def gone_with(
+    evidence: PartitionEvidence, epoch: int, lost_by: RoleTaken, given: Sequence[Produced], missing: Sequence[Produced]
+) -> Iterator[Gone]:
+    """Answers, some of all that were given, whose records an opening left out: together as far as they fared alike."""
+    late, unseen = late_answers(evidence, epoch), begin_unseen(given, missing)
     alike: dict[tuple[int | None, Lateness], list[list[Produced]]] = {}
-    for held, own in _apart(evidence, epoch, lost_by, missing[place:]):
+    for held, own in _apart(evidence, epoch, lost_by, missing):
         for later, run in groupby(own, late):
             alike.setdefault((held, later), []).append([*run])
     for number, ((_, later), runs) in enumerate(alike.items()):
         yield _gone(evidence, epoch, lost_by, runs, begun_unseen=unseen and not number, late=later)
-    if question is not None:
-        yield question
 
 
 def _sent_again_or_not(epoch: int, answers: Sequence[Produced], held: int | None) -> Unsettled:
     """Answers that may be of the records of another epoch that stand there, answered for once more."""
     first, last = answers[0], answers[-1]
-    one, latest = first.offset == last.offset, max(latest_epoch(m, epoch) for m in answers)
+    one, latest = first.offset == last.offset, max(m.newest_term(epoch) for m in answers)
     when = f"in epoch {epoch}" if latest == epoch else f"in an epoch from {epoch} to {latest}"
     roles = would_tell(Silence(broker=first.witness, log="roles"))
     what = f"a record at offset {first.offset}" if one else f"records at offsets {first.offset}–{last.offset}"
@@ -182,7 +191,7 @@ def _apart(
     What lies between two of those may have been of either, and may stand still. With them comes the epoch that stands
     in their place, where only that shows that they are gone.
     """
-    if all(latest_epoch(m, epoch) == epoch for m in missing):
+    if all(m.newest_term(epoch) == epoch for m in missing):
         yield from ((None, [*missing]),) if missing else ()
         return
     ends = accumulate((_offset(m) for m in missing), max, initial=-1)
@@ -199,11 +208,12 @@ def _in_its_place(evidence: PartitionEvidence, lost_by: RoleTaken, answer: Produ
 
 
 def _stretch(evidence: PartitionEvidence, epoch: int, following: RoleTaken, run: Sequence[Produced]) -> AnsweredStretch:
-    begun, last, latest = min(run, key=_offset), max(map(_offset, run)), max(latest_epoch(m, epoch) for m in run)
+    begun, last, latest = min(run, key=_offset), max(map(_offset, run)), max(m.newest_term(epoch) for m in run)
+    again = following if following.epoch == epoch else None
     return AnsweredStretch(
-        start_offset=max(_offset(begun), _begins(evidence, begun, epoch, following.epoch or 0)),
-        # Of an epoch that is not sure the boundaries may be another's.
-        end_offset=evidence.batch_end(last, epoch) if latest == epoch else last + 1,
+        start_offset=max(_offset(begun), _begins(evidence, begun, epoch, following.epoch or 0, again)),
+        # Of an epoch that is not sure the boundaries may be another's, of one opened once more those written since.
+        end_offset=evidence.batch_end(last, epoch) if latest == epoch and again is None else last + 1,
         latest_epoch=latest,
     )
 
@@ -222,7 +232,8 @@ def _gone(
     first, end, last = stretches[0].start_offset, stretches[-1].end_offset, max(map(_offset, answers))
     opened = evidence.openings[epoch].offset if epoch in evidence.openings else None
     cut_short = any(m.offset == last and m.end_offset is not None for m in answers)
-    ended = stretches[-1].latest_epoch == epoch and evidence.ends_told(epoch, end) and not cut_short
+    one = following.epoch != epoch == stretches[-1].latest_epoch
+    ended = one and evidence.ends_told(epoch, end) and not cut_short
     with_gaps = _with_gaps(evidence, answers, stretches, begun_unseen=begun_unseen)
     # The first answer that is told need not be the first that was given.
     lowest = min(first, max(opened or 0, following.offset or 0)) if begun_unseen else first
@@ -248,7 +259,7 @@ def _gone(
             "acks": asked_for(answers),
             "successor": following.broker,
             "next_epoch": following.epoch,
-            "instead": instead_of(evidence, following, first, end, it_or_them(end - first if ended else 2))
+            "instead": instead_of(evidence, epoch, following, first, end, it_or_them(end - first if ended else 2))
             + WHERE_LATE[late].format(leader=answers[0].witness),
             "answers": times_told(answers),
             "clock": following.clock,
@@ -279,15 +290,3 @@ def _with_gaps(
 
 def _offset(moment: Moment) -> int:
     return moment.offset or 0
-
-
-def answers_by_epoch(evidence: PartitionEvidence) -> dict[int, list[Produced]]:
-    """Answers of the epochs that their broker opened by its own word, or led by the controllers' orders or record."""
-    answers: dict[int, list[Produced]] = {}
-    given, starts = evidence.chronicle.given_terms, evidence.openings
-    for m in evidence.moments:
-        if succeeded(m) and m.term is not None:
-            opening = starts.get(m.term)
-            if (m.clock, m.term) in given or (opening is not None and opening.clock == m.clock):
-                answers.setdefault(m.term, []).append(m)
-    return answers

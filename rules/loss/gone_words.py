@@ -11,7 +11,6 @@ from rules.finding import offsets_told
 from rules.history.repetitions import times_told
 from rules.history.statements import Produced, RoleTaken
 from rules.loss.after_succession import Lateness
-from rules.loss.later import latest_epoch
 from rules.replicas.replica import Replica
 from rules.words import counted, epoch_or_range, numbered
 
@@ -30,7 +29,7 @@ WHERE_LATE: Final[Mapping[Lateness, str]] = {
 
 def epochs_of(answers: Sequence[Produced], epoch: int) -> str:
     """The epoch in which they were given, or those of which it is one."""
-    latest = max(latest_epoch(m, epoch) for m in answers)
+    latest = max(m.newest_term(epoch) for m in answers)
     if latest == epoch:
         return f"epoch {epoch}"
     if any(m.latest_term in (None, epoch) for m in answers):
@@ -74,7 +73,9 @@ def earlier_ones(lowest: int, first: int) -> str:
     return f". Perhaps it acknowledged {offsets_told(lowest, first)} too" if lowest < first else ""
 
 
-def instead_of(evidence: PartitionEvidence, following: RoleTaken, first: int, end: int, them: str) -> str:
+def instead_of(
+    evidence: PartitionEvidence, epoch: int, following: RoleTaken, first: int, end: int, them: str
+) -> str:
     """What is there in their place; where the opening does not show that they are gone, whose records are."""
     leading = evidence.leader_at_the_end
     if (following.offset or 0) > first and leading is not None:
@@ -82,7 +83,8 @@ def instead_of(evidence: PartitionEvidence, following: RoleTaken, first: int, en
     who = "an unknown broker" if following.broker is None else f"broker {following.broker}"
     last = f" (last offset {(following.offset or 0) - 1})" if 0 < (following.offset or 0) < first else ""
     ended = f"with log end offset {following.offset}{last}, and so without {them}"
-    return f"{who} then became leader in epoch {following.epoch} {ended}"
+    led = f"opened epoch {epoch} once more" if following.epoch == epoch else f"became leader in epoch {following.epoch}"
+    return f"{who} then {led} {ended}"
 
 
 def _there(leading: Replica, first: int, end: int) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from rules.chronicle.extents import Extents
+from rules.chronicle.extents import Extents, Possible
 from rules.evidence import Moment, PartitionEvidence, Replica, same_topic
-from rules.facts.stretch import HIGHEST_OFFSET, EpochRun
-from rules.history.moments import BEGUN_ANEW, OF_SERVER_LOG, held_up_to
+from rules.facts.stretch import EpochRun
+from rules.history.moments import BEGUN_ANEW, OF_SERVER_LOG, agreed, held_up_to, succeeded
 from rules.history.statements import RoleTaken
 from rules.loss.held_on import WrittenRecord, holder
 from rules.loss.lost_stretch import LeftOut
@@ -16,20 +16,20 @@ from rules.loss.survivors import Survivor, copies, of_the_deposed
 from rules.protocol.offsets import UNDEFINED_EPOCH
 
 
-def held_again(evidence: PartitionEvidence, part: LeftOut) -> Extents:
+def held_again(evidence: PartitionEvidence, part: LeftOut) -> Possible:
     """The offsets of the stretch at which it holds the epoch's own records; what it deleted below is no loss.
 
     What it shows no more, or where it is not here, is told by those who led since.
     """
     if part.reopening is not None:
-        return Extents.of(_of_before(evidence, part))
+        return _of_before(evidence, part)
     leading = evidence.leaders_at_the_end
     runs = (run for replica in leading for run in _runs(replica, part))
     own = (run for run in runs if run.start_offset < part.end and run.end_offset > part.start)
     held = Extents.of((part.start, min(part.end, run.end_offset)) for run in own)
     shown = min((replica.log_start_offset for replica in leading), default=part.end)
     deleted = Extents.of([(part.start, min(part.end, shown))]) - held
-    return held | deleted if deleted and _untold_since(evidence, part) == () else held
+    return Possible.known(*(held | deleted if deleted and _untold_since(evidence, part) == () else held).parts)
 
 
 def surely_gone(evidence: PartitionEvidence, part: LeftOut) -> Extents:
@@ -42,7 +42,8 @@ def surely_gone(evidence: PartitionEvidence, part: LeftOut) -> Extents:
 def unread(evidence: PartitionEvidence, part: LeftOut) -> tuple[int, ...]:
     """Brokers whose server.log would tell whether a later leader still had them; none where that is known."""
     if part.reopening is not None:
-        return ()
+        stands = _of_before(evidence, part)
+        return (evidence.chronicle.last_leader[1],) if part.extent & (stands.possible - stands.sure) else ()
     if evidence.leaders_at_the_end:
         # Without epochs nothing tells whether records of that leader stand again, or later ones that both logs hold.
         alike = of_the_deposed(evidence, part.leader, part.next_leader, part.start, part.end)
@@ -65,28 +66,23 @@ def _perhaps_leading(evidence: PartitionEvidence, part: LeftOut) -> Iterator[int
 
 
 def first_life(evidence: PartitionEvidence, part: LeftOut) -> Iterator[Survivor]:
-    """The copies of what was written before the epoch was opened again; none where that leader's own log is not here.
-
-    The leader's own log holds only what came after. Another copy is of before where it holds something else than that
-    log, or the epoch's records where that log has none.
-    """
+    """The copies of what was surely written before the epoch was opened again, but for that leader's own log."""
     reopened = _reopened(evidence, part)
-    for replica in evidence.own_logs if reopened is not None else ():
-        if reopened is not None and replica is not reopened and same_topic(replica, reopened):
-            for start, end in _apart(evidence, replica, reopened, part):
-                yield from copies(replica, part.epoch, start, end)
+    for replica in (replica for replica in evidence.own_logs if replica is not reopened):
+        for start, end in _first_life(evidence, part, replica).sure.parts:
+            yield from copies(replica, part.epoch, start, end)
 
 
-def _of_before(evidence: PartitionEvidence, part: LeftOut) -> Iterator[tuple[int, int]]:
+def _of_before(evidence: PartitionEvidence, part: LeftOut) -> Possible:
     """What the log that leads now holds of before: by its disk, else by how far its broker had fetched and cut."""
     _, leader = evidence.chronicle.last_leader
-    if leader == part.next_leader or any(replica.broker == leader for replica in evidence.current):
-        leading = {replica.path for replica in evidence.leaders_at_the_end}
-        own = (copy for copy in first_life(evidence, part) if copy.path in leading)
-        yield from ((copy.start_offset, copy.end_offset) for copy in own)
-        return
-    kept = min([_fetched(evidence, part, leader), *_cut_to(evidence, leader)])
-    yield part.start, min(kept, part.end)
+    if leader != part.next_leader and all(replica.broker != leader for replica in evidence.current):
+        kept = min([_fetched(evidence, part, leader), *_cut_to(evidence, leader)])
+        return Possible.known((part.start, min(kept, part.end)))
+    found = Possible()
+    for replica in evidence.leaders_at_the_end:
+        found |= Possible.known(*_held(_runs(replica, part)).parts) & _first_life(evidence, part, replica)
+    return found
 
 
 def _fetched(evidence: PartitionEvidence, part: LeftOut, broker: int) -> int:
@@ -119,29 +115,39 @@ def _held(runs: Iterable[EpochRun]) -> Extents:
     return Extents.of((run.start_offset, run.end_offset) for run in runs)
 
 
-def _apart(
-    evidence: PartitionEvidence, replica: Replica, reopened: Replica, part: LeftOut
-) -> Iterator[tuple[int, int]]:
-    """Ranges in which a copy's records of the epoch are not those that the leader wrote since."""
-    since = _held(_runs(reopened, part)) - Extents.of(_copied_since(evidence, part))
-    yield from (part.extent - since).parts
-    for difference in evidence.differences:
-        if replica in (difference.left, difference.right) and reopened in (difference.left, difference.right):
-            start, end = max(part.start, difference.start_offset), min(part.end, difference.end_offset)
-            if start < end:
-                yield start, end
+def _first_life(evidence: PartitionEvidence, part: LeftOut, replica: Replica) -> Possible:
+    """Where a copy's records are of before: others than in that leader's log, or beyond what its broker wrote since.
+
+    None where that log is not here.
+    """
+    reopened = _reopened(evidence, part)
+    if reopened is None or not same_topic(replica, reopened):
+        return Possible()
+    pair, whole = {id(replica), id(reopened)}, Possible.known((part.start, part.end))
+    apart = ((d.start_offset, d.end_offset) for d in evidence.differences if {id(d.left), id(d.right)} == pair)
+    return whole & (whole - _since(evidence, part, reopened) | Possible.known(*apart))
 
 
-def _copied_since(evidence: PartitionEvidence, part: LeftOut) -> Iterator[tuple[int, int]]:
-    """What its log holds beyond where it ended when it followed after its second life."""
-    again = part.reopening
+def _since(evidence: PartitionEvidence, part: LeftOut, reopened: Replica) -> Possible:
+    """What that leader's log holds of the epoch that its broker wrote since: no more than it had when it followed next.
+
+    Where no line tells that, it wrote as far as its answers reach, and may have copied the rest from a later leader.
+    """
+    held, again = _held(_runs(reopened, part)), part.reopening
+    if again is None or again.time is None:
+        return Possible.known(*held.parts)
     lives = [r for r in evidence.chronicle.reigns if (r.broker, r.epoch) == (part.next_leader, part.epoch)]
-    if again is None or again.time is None or not lives or lives[-1].opening is not again:
-        return
     led = (d.role for d in evidence.chronicle.deposed if (d.broker, d.led) == (part.next_leader, part.epoch))
     followed = next((role for role in led if role.time is not None and role.time >= again.time), None)
-    if followed is not None and followed.offset is not None:
-        yield followed.offset, HIGHEST_OFFSET
+    if followed is not None and lives and lives[-1].opening is again:
+        return Possible.known(*(held & Extents.of([(0, followed.offset or 0)])).parts)
+    leaders = evidence.chronicle.perhaps_leaders
+    newer = (epoch for epoch in (*leaders, *reopened.runs_by_epoch) if epoch > part.epoch)
+    if all(leaders.get(epoch) == part.next_leader for epoch in newer):
+        return Possible.known(*held.parts)
+    said = (m for life in lives if (life.opening.time or 0) >= again.time for m in life.said)
+    reached = ((0, (m.offset or 0) + succeeded(m)) for m in said if succeeded(m) or (m.kind == "fetched" and agreed(m)))
+    return Possible(sure=held & Extents.of(reached), possible=held)
 
 
 # --- without the last leader's disk ---------------------------------------------------------------------------------

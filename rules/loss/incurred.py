@@ -101,6 +101,11 @@ class Loss(Struct, frozen=True, kw_only=True):
         return self.matters and not (self.restored or self.unread)
 
     @property
+    def reopened(self) -> bool:
+        """Whether its own leader lost them, and opened the same epoch once more."""
+        return self.next_epoch == self.epoch
+
+    @property
     def epochs(self) -> str:
         """The epoch of the records, or those of which it is one."""
         return epoch_or_range(self.epoch, self.newest)
@@ -155,7 +160,8 @@ def _parts(evidence: PartitionEvidence, stretch: LeftOut) -> Iterator[LeftOut]:
     for start, end in (stretch.extent - away).parts:
         part = _part(stretch, start, end)
         gone, held = surely_gone(evidence, part), held_again(evidence, part)
-        yield from (_part(part, *one) for one in sorted([*(gone - held).parts, *(gone & held).parts]))
+        fared = gone - held.possible, gone & held.possible - held.sure, gone & held.sure
+        yield from (_part(part, *one) for one in sorted(one for own in fared for one in own.parts))
 
 
 def _part(stretch: LeftOut, start: int, end: int) -> LeftOut:
@@ -166,9 +172,9 @@ def _part(stretch: LeftOut, start: int, end: int) -> LeftOut:
 
 def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
     account, epoch, start, end = accounts(evidence), part.epoch, part.start, part.end
-    again = not part.held_by_none and part.extent <= held_again(evidence, part)
+    again = not part.held_by_none and part.extent <= held_again(evidence, part).sure
     committed_end = committed_end_of(evidence, part, again=again)
-    answers = [] if part.older else account.answers(epoch, start, end, lambda answer: _in_time(answer, part))
+    answers = [] if part.older else account.answers(epoch, start, end, part.in_time)
     times = [m.clock_time for m in answers if m.clock_time is not None]
     read = _copies_read(evidence, part.first, start, end)
     reused_end = min(end, _reused(evidence, part))
@@ -251,14 +257,6 @@ def _unsearched(evidence: PartitionEvidence, start: int, end: int) -> tuple[int,
     unseen = {replica.broker for replica in evidence.replicas if replica.unseen(start, end)}
     judged = [replica.broker for replica in evidence.replicas]
     return tuple(sorted(unseen | owners(evidence.unread_copies, evidence.assignment, judged)))
-
-
-def _in_time(answer: Produced, part: LeftOut) -> bool:
-    """Whether an answer is of what went: not of what was written since its epoch was opened once more."""
-    again = part.reopening
-    if again is None or again.time is None or answer.time is None or answer.clock != again.clock:
-        return True
-    return answer.time < again.time
 
 
 def _log_end(evidence: PartitionEvidence) -> int | None:

@@ -82,8 +82,8 @@ class Answering:
         """
         if not self._log.until or self._ends_transactions:
             return False
-        terms = ((m.term, m.term if m.latest_term is None else m.latest_term) for m in self._produced)
-        return not any(first is None or last is None or first <= self._epoch <= last for first, last in terms)
+        own = self._produced
+        return not any(m.term is None or m.term <= self._epoch <= m.newest_term(m.term) for m in own)
 
     def left_one_out(self, start: int, end: int) -> bool:
         """Whether its log tells of requests up to its last answers, and of none that may have written some records.

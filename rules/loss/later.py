@@ -54,7 +54,7 @@ class Later:
         offset = answer.offset or 0
         held = self.stands_at(offset)
         if held is None:
-            return self._opened_below(offset, latest_epoch(answer, epoch)) and not self._damaged_at(offset)
+            return self._opened_below(offset, answer.newest_term(epoch)) and not self._damaged_at(offset)
         return self._is_anothers(held, offset, epoch, opening) and not self._may_be_of(held, answer, epoch)
 
     def perhaps_lacks(self, answer: Produced, epoch: int, opening: RoleTaken | None) -> int | None:
@@ -80,7 +80,7 @@ class Later:
 
     def _may_be_of(self, held: int, answer: Produced, epoch: int) -> bool:
         """Whether it may have been given in a later epoch, for the record that stands there: that is sent again."""
-        latest, own = latest_epoch(answer, epoch), (None, answer.witness)
+        latest, own = answer.newest_term(epoch), (None, answer.witness)
         if held > epoch:
             return held <= latest and (self._opener.get(held) in own or self._opener.get(latest) in own)
         if self._has_its_own(answer, epoch, latest):
@@ -97,7 +97,7 @@ class Later:
     def unreadable(self, answer: Produced, epoch: int) -> bool:
         """Whether a newer epoch opened at its offset or below, and the last leader's log is damaged there."""
         offset = answer.offset or 0
-        return self._damaged_at(offset) and self._opened_below(offset, latest_epoch(answer, epoch))
+        return self._damaged_at(offset) and self._opened_below(offset, answer.newest_term(epoch))
 
     def _opened_below(self, offset: int, latest: int) -> bool:
         newer = self._place(latest)
@@ -108,11 +108,6 @@ class Later:
         if last is None or last.cleaned or not last.log_start_offset <= offset < last.log_end_offset:
             return False
         return not last.holds(offset, offset + 1)
-
-
-def latest_epoch(answer: Produced, epoch: int) -> int:
-    """The newest epoch of which an answer may be that is told for this one."""
-    return epoch if answer.latest_term is None else max(epoch, answer.latest_term)
 
 
 def stands_no_more(answer: Produced, last: Replica | None, leaders: Mapping[int, int]) -> bool:

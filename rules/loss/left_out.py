@@ -12,7 +12,7 @@ from rules.facts.stretch import HIGHEST_OFFSET
 from rules.history.log_cuts import Cut
 from rules.history.moments import gives_role, own_log_end, succeeded
 from rules.history.statements import RoleTaken
-from rules.loss.answered_before import answered_before
+from rules.loss.before_reopening import before_reopenings
 from rules.loss.gone import AnsweredStretch, Gone, fates
 from rules.loss.lost_stretch import LeftOut
 from rules.loss.successors import Successors
@@ -30,7 +30,7 @@ def left_out(evidence: PartitionEvidence) -> tuple[LeftOut, ...]:
     parted: list[LeftOut] = []
     by_epoch: dict[int, list[int]] = {}
     begins, successors = evidence.deleted, Successors(evidence)
-    opened = (*_by_reopenings(evidence), *_by_openings(evidence, successors))
+    opened = (*before_reopenings(evidence), *_by_openings(evidence, successors))
     unsure = _by_ends_of_some_epoch(evidence, successors)
     every = [*opened, *unsure, *_by_cuts(evidence), *_inferred(evidence)]
     # Whoever cut records knows more of them than who opened an epoch that nobody tells of.
@@ -66,25 +66,6 @@ def _put(parted: list[LeftOut], places: list[int], stretch: LeftOut) -> None:
             return
     places.append(len(parted))
     parted.append(stretch)
-
-
-def _by_reopenings(evidence: PartitionEvidence) -> Iterator[LeftOut]:
-    """What a leader had committed or answered for, and no longer had when it took its role again, in one epoch."""
-    for lost in evidence.lost_terms:
-        first, committed = evidence.openings.get(lost.epoch), lost.committed
-        begun = max(lost.start_offset, 0 if first is None else first.offset or 0)
-        own = committed.term == lost.epoch and committed.moment.term in (None, lost.epoch)
-        if own and begun < committed.end_offset:
-            yield LeftOut(
-                epoch=lost.epoch, leader=lost.leader, next_epoch=lost.epoch, next_leader=lost.leader, start=begun,
-                end=committed.end_offset, because=committed.because, known_end=committed.end_offset,
-                reopening=lost.opening,
-            )  # fmt: skip
-    for again in answered_before(evidence):
-        yield LeftOut(
-            epoch=again.epoch, leader=again.broker, next_epoch=again.epoch, next_leader=again.broker, start=again.start,
-            end=again.end, because="the last answer to a producer was for the record before", reopening=again.opening,
-        )  # fmt: skip
 
 
 def _by_openings(evidence: PartitionEvidence, successors: Successors) -> Iterator[LeftOut]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from rules.chronicle.extents import Extents
-from rules.history.statements import RoleTaken
+from rules.history.statements import Produced, RoleTaken
 from rules.words import epoch_or_range
 
 
@@ -61,3 +61,10 @@ class LeftOut(Struct, frozen=True, kw_only=True):
     def extent(self) -> Extents:
         """Its offsets."""
         return Extents.of([(self.start, self.end)])
+
+    def in_time(self, answer: Produced) -> bool:
+        """Whether an answer is of what went: not of what was written since its epoch was opened once more."""
+        again = self.reopening
+        if again is None or again.time is None or answer.time is None or answer.clock != again.clock:
+            return True
+        return answer.time < again.time

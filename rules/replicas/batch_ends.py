@@ -85,7 +85,7 @@ def boundaries(moments: Sequence[Moment], replicas: Sequence[Replica]) -> dict[i
 
 def later_ones_reach(replicas: Sequence[Replica], word: Moment, epoch: int, end: int) -> bool:
     """Whether a broker's word of its log end may be of a later epoch, whose records reach as far or are deleted."""
-    latest = epoch if word.latest_term is None else word.latest_term
+    latest = word.newest_term(epoch)
     if latest <= epoch or not end:
         return False
     runs = (run for replica in replicas for run in replica.log.epochs if epoch < run.epoch <= latest)

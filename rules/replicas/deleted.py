@@ -22,7 +22,7 @@ class Deleted:
         begun: dict[str, int] = {}
         for moment in moments:
             begun[moment.clock] = start = _begun_after(moment, begun.get(moment.clock, 0))
-            term = moment.term if moment.latest_term is None else moment.latest_term
+            term = moment.latest_term if moment.term is None else moment.newest_term(moment.term)
             if term is not None and (start or moment.clock in starts):
                 own = starts.setdefault(moment.clock, {})
                 # Who makes its log anew, or cuts it, may do so at the end of an epoch in which it had deleted.

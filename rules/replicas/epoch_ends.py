@@ -87,7 +87,7 @@ def _statements(
         leader = led.get(epoch) if opening is None else opening.broker
         if leader is None or epoch < 0:
             continue
-        latest = epoch if moment.latest_term is None else moment.latest_term
+        latest = moment.newest_term(epoch)
         if _perhaps_later(moment, epoch):
             if _answers(moment, leader) and moment.offset is not None:
                 perhaps.append((epoch, moment.offset, latest))
@@ -174,7 +174,7 @@ def _answered_end(last: int, end: int) -> tuple[int, str]:
 
 def _perhaps_later(moment: Moment, epoch: int) -> bool:
     """Whether an answer may be of a later epoch than that."""
-    return moment.kind in ("produced", "fetched") and moment.latest_term is not None and moment.latest_term > epoch
+    return moment.kind in ("produced", "fetched") and moment.newest_term(epoch) > epoch
 
 
 def _is_last_word(moments: Sequence[Moment], word: Moment) -> bool:

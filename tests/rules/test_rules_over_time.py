@@ -516,6 +516,21 @@ def test_an_unclean_election_is_as_grave_as_its_cost(history: str, severity: Sev
     assert [v.severity for v in said] == [severity]
 
 
+@pytest.mark.parametrize(
+    ("start", "cost"),
+    [
+        (0, "broker 2 lacked offsets 2–3, which were written"),
+        (3, "broker 2 lacked offset 3, which was written"),
+        (4, "broker 2 opened epoch 1 at 2 with all that is known to have been written, but for what had been deleted"),
+    ],
+)
+def test_what_had_been_deleted_is_nothing_that_an_unclean_election_lacked(start: int, cost: str) -> None:
+    told = f"t1 acks 1 at 3 acks=1\nt1 fetch 3@4 from 1 hw=2 start={start}\n"
+    drawn = f"{ELECTED}{told}t1 leader 2 epoch 1 isr 2\nt2 leads 2 epoch 1 at 2 hw 2\n"
+    (said,) = (v for v in BY_ID["LEAD002"].check(evidence(drawn)) if isinstance(v, Violation))
+    assert said.facts["cost"] == cost
+
+
 LACKED = "broker 1 00|11\nbroker 2 00|11\nt1 leads 1 epoch 0 at 0 hw 0\nt2 acks 1 at 3 acks=all\n"
 
 
@@ -561,7 +576,7 @@ def test_an_acknowledgement_is_lost_by_the_opening_that_had_it_not_though_it_be_
     drawn += "t4 acks 1 at 5 acks=all\nt5 leads 1 epoch 3 at 2 hw 2\nt6 leads 2 epoch 4 at 4 hw 4\n"
     said = [v.facts["instead"] for v in BY_ID["ACK001"].check(evidence(drawn)) if isinstance(v, Violation)]
     ended = "with log end offset 2 (last offset 1), and so without them"
-    assert said == [f"broker 1 then became leader in epoch 3 {ended}"] * 2
+    assert said == [f"broker 1 then {led} {ended}" for led in ("became leader in epoch 3", "opened epoch 3 once more")]
 
 
 GIVEN_UP = "broker 1 0000|\nbroker 2 00{}\nt1 leader 1 epoch 0 isr 1,2\nt2 leads 1 epoch 0 at 0 hw 0\n"

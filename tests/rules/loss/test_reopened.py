@@ -168,3 +168,47 @@ def test_answers_before_an_epoch_was_opened_again_are_billed_to_no_other_epoch()
     """
     found = losses(read_sketch(f"broker 1* 01|{told}").evidence)
     assert [(loss.epoch, loss.start_offset, loss.end_offset) for loss in found] == [(0, 1, 3), (1, 3, 5)]
+
+
+BY_ONE = """
+t1 leads 1 epoch 0 at 0 hw 0
+t2 fetch 2@{fetched} from 1 hw={hw}
+t3 acks 1 at 4 acks=1
+t5 loads 1 at 2
+t6 leads 1 epoch 0 at 2 hw 2
+"""
+
+
+def test_finding_bill_and_questions_agree_on_what_one_producer_was_told_before_an_epoch_was_opened_again() -> None:
+    evidence = read_sketch(f"broker 1* 00000|\nbroker 2 00000|{BY_ONE.format(fetched=2, hw=2)}").evidence
+    judged = judge(evidence, RULES)
+    (found,) = [f for f in judged.findings if f.rule == "ACK001" and f.verdict == "violated"]
+    at = found.start_offset, found.end_offset
+    assert (at, found.confidence, found.values()["acks"]) == ((4, 5), "certain", "acks=1")
+    assert "Broker 1 then opened epoch 0 once more with log end offset 2" in found.message
+    assert [(loss.start_offset, loss.end_offset, loss.acknowledged_end) for loss in judged.losses] == [(2, 5, 5)]
+    assert not [line for line in judged.undecided if "had records" in line.reason], "it is known that it had not"
+
+
+@pytest.mark.parametrize(
+    ("followed", "restored", "perhaps", "rules"),
+    [
+        ("t8 follows 1 epoch 1 at 2 hw 2 from 2\n", True, (), set()),
+        ("t8 follows 1 epoch 1 at 5 hw 2 from 2\n", False, (), {"ACK001", "CONS003"}),
+        ("", False, (2,), set()),
+    ],
+    ids=["it wrote nothing since", "it wrote all of it since", "nothing tells"],
+)
+def test_whose_records_stand_under_a_number_used_twice_is_no_surer_than_its_leaders_next_word(
+    followed: str, restored: bool, perhaps: tuple[int, ...], rules: set[str]
+) -> None:
+    told = f"{BY_ONE.format(fetched=5, hw=5)}t7 leads 2 epoch 1 at 5 hw 5\n{followed}t9 acks 2 at 6 acks=all\n"
+    judged = judge(read_sketch(f"broker 1 0000011|\nbroker 2* 0000011|{told}").evidence, RULES)
+    assert [(loss.restored, loss.unread) for loss in judged.losses] == [(restored, perhaps)]
+    assert {f.rule for f in judged.findings if f.verdict == "violated"} & {"ACK001", "CONS003"} == rules
+    asked = [f.message for f in judged.findings if f.rule == "ACK001" and f.verdict == "undecided"]
+    assert any("Whether those are the same ones is not known" in words for words in asked) == bool(perhaps)
+    (words,) = map(sentence, judged.losses)
+    assert ("Broker 2 led later and may have had them still. Broker 1's whole server.log would tell." in words) == bool(
+        perhaps
+    )
