@@ -13,7 +13,7 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from parsers.provenance import Span
-from rules.history.causes import Precedence, precedences
+from rules.history.causes import Link, Precedence, precedences
 from rules.history.clocks import Clocks, closed, of_whichever
 from rules.history.falling_times import LEAST_MS
 from rules.history.moments import Moment
@@ -24,6 +24,9 @@ from rules.settings import BROKER_EPOCH, CONTROLLER_EPOCH, INCARNATION, QUORUM_L
 
 RECORDS: Final = "controller"
 """The clock of the controllers' record: of several machines, where the quorum was led by several nodes."""
+_STARTED: Final = Link(did="logged it", then="recorded the start of a broker")
+_REGISTERED: Final = Link(did="recorded it", then="logged its registration")
+_ORDERED: Final = Link(did="was elected controller in that epoch", then="got an order of controller epoch {}")
 
 
 def clocks_told(
@@ -78,14 +81,14 @@ def _registered(memberships: Sequence[Setting]) -> Iterator[Precedence]:
         if own.origin != "log" or record is None:
             continue
         if own.name == INCARNATION:
-            yield from _between(own, record)
+            yield from _between(own, record, _STARTED)
         elif own.name == BROKER_EPOCH:
-            yield from _between(record, own)
+            yield from _between(record, own, _REGISTERED)
 
 
-def _between(cause: Setting, effect: Setting) -> Iterator[Precedence]:
+def _between(cause: Setting, effect: Setting, link: Link) -> Iterator[Precedence]:
     if cause.since is not None and effect.since is not None:
-        yield Precedence(cause=cause.clock, earlier=cause.since, effect=effect.clock, later=effect.since)
+        yield Precedence(cause=cause.clock, earlier=cause.since, effect=effect.clock, later=effect.since, link=link)
 
 
 def _ordered(moments: Sequence[Moment], memberships: Sequence[Setting]) -> Iterator[Precedence]:
@@ -106,4 +109,6 @@ def _ordered(moments: Sequence[Moment], memberships: Sequence[Setting]) -> Itera
         at = election.since or 0
         own = arrived.get((epoch, election.clock))
         if clock != election.clock and own is not None and at - own <= LEAST_MS:
-            yield Precedence(cause=election.clock, earlier=at, effect=clock, later=came)
+            yield Precedence(
+                cause=election.clock, earlier=at, effect=clock, later=came, link=_ORDERED, epoch=int(epoch)
+            )

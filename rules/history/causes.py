@@ -23,6 +23,23 @@ First = Mapping[tuple[str, int], RoleTaken]
 """By clock and epoch the line in which its broker took its role, where it had surely not taken it before."""
 
 
+class Link(Struct, frozen=True, kw_only=True):
+    """Two events of which one leads to the other, each in words that follow whoever did it; `{}` is an epoch."""
+
+    did: str
+    """The cause; its "it" is the effect."""
+    then: str
+
+
+_ROLE: Final = Link(did="gave it that role", then="logged its role in epoch {}")
+_ISR: Final = Link(did="recorded that ISR", then="logged an ISR of epoch {}")
+_PROPOSED: Final = Link(did="asked for it", then="recorded an ISR of epoch {}")
+_KNEW: Final = Link(did="logged the state before it", then=_PROPOSED.then)
+_JOINED: Final = Link(did="took its role in that epoch", then="recorded a larger ISR of epoch {}")
+_ASKED: Final = Link(did="took its role in that epoch", then="got a follower's request of epoch {}")
+_ANSWERED: Final = Link(did="began to lead in that epoch", then="logged a leader's answer of epoch {}")
+
+
 class Precedence(Struct, frozen=True, kw_only=True):
     """A cause on one clock and its effect on another."""
 
@@ -32,6 +49,8 @@ class Precedence(Struct, frozen=True, kw_only=True):
     effect: str
     later: int
     """When the effect came about, or after that."""
+    link: Link | None = None
+    epoch: int | None = None
 
 
 def precedences(moments: Sequence[Moment]) -> Iterator[Precedence]:
@@ -80,7 +99,7 @@ class _Decided:
                 arrived = m.arrived if isinstance(m, PartitionState) and m.kind == "leadership" else None
                 # By when a snapshot's state was so, and not since when, is told.
                 if record is not None and record.time is not None and not record.standing:
-                    yield _precedes(record, m, arrived)
+                    yield _precedes(record, m, _ROLE if gives_role(m) else _ISR, arrived)
 
     def _of(self, epoch: int | None, state: int | None) -> PartitionState | None:
         record = None if state is None else self.records.get(state)
@@ -96,7 +115,9 @@ class _Decided:
             own = known.setdefault(m.clock, [])
             record = self.records.get(m.partition_epoch or 0) if _learnt(m) else None
             if record is not None and record.leader == m.witness:
-                yield from (found for cause in _proposing(own, record) for found in _recorded(cause, record))
+                for cause in _proposing(own, record):
+                    link = _PROPOSED if cause.kind == "isr-shrinking" else _KNEW
+                    yield from _recorded(cause, record, link)
             own.append(m)
 
     def joined(self, first: First) -> Iterator[Precedence]:
@@ -109,13 +130,13 @@ class _Decided:
             for broker in {*joined, record.leader} if joined else ():
                 role = first.get((f"{BROKERS}{broker}", record.epoch))
                 if role is not None:
-                    yield from _recorded(role, record)
+                    yield from _recorded(role, record, _JOINED)
 
 
-def _recorded(cause: Moment, record: PartitionState) -> Iterator[Precedence]:
+def _recorded(cause: Moment, record: PartitionState, link: Link) -> Iterator[Precedence]:
     """A record comes after its cause: not after the time that its batch bears, but before it was surely written."""
     if record.written is not None:
-        yield _precedes(cause, record, record.written)
+        yield _precedes(cause, record, link, record.written)
 
 
 def _learnt(moment: Role) -> bool:
@@ -178,7 +199,7 @@ def _asked(moments: Iterable[Moment], first: First) -> Iterator[Precedence]:
     for (_, follower, epoch), (came, asked) in seen.items():
         role = first.get((follower, epoch))
         if role is not None:
-            yield _precedes(role, asked, came)
+            yield _precedes(role, asked, _ASKED, came)
 
 
 def _answered(moments: Sequence[Moment], first: First) -> Iterator[Precedence]:
@@ -188,9 +209,12 @@ def _answered(moments: Sequence[Moment], first: First) -> Iterator[Precedence]:
         if isinstance(m, LogCut) and m.kind in ANSWERED and m.leader is not None and m.term is not None:
             role = first.get((f"{BROKERS}{m.leader}", m.term))
             if role is not None and role.kind == "leader-starts" and (m.broker, m.term) in named:
-                yield _precedes(role, m)
+                yield _precedes(role, m, _ANSWERED)
 
 
-def _precedes(cause: Moment, effect: Moment, later: int | None = None) -> Precedence:
+def _precedes(cause: Moment, effect: Moment, link: Link, later: int | None = None) -> Precedence:
     at = effect.time if later is None else later
-    return Precedence(cause=cause.clock, earlier=cause.time or 0, effect=effect.clock, later=at or 0)
+    epoch = cause.epoch if effect.epoch is None else effect.epoch
+    return Precedence(
+        cause=cause.clock, earlier=cause.time or 0, effect=effect.clock, later=at or 0, link=link, epoch=epoch
+    )

@@ -31,8 +31,8 @@ _RESTORED: Final = (
     "Perhaps ZooKeeper or a metadata log was restored from an older copy{}. No file of a broker tells that"
 )
 _REFUTED: Final = (
-    ". {effect} logged the effect of something at {then} or earlier, and {cause} did it at {first} or later. Other"
-    " lines show that the clocks of these two do not differ so much"
+    ". {effect} at {then} or earlier. {cause} only at {first} or later. Other lines show that the clocks of these two"
+    " do not differ so much"
 )
 DISAGREE: Final = (
     "lines of {clock}'s logs contradict each other by their times{shown}. So the order of {clock}'s events is not"
@@ -112,12 +112,13 @@ def _fell(evidence: PartitionEvidence) -> Iterator[str]:
 
 
 def _cause_and_effect(refuted: Precedence | None) -> str:
-    """The times that show the contradiction, where those of two clocks do."""
-    if refuted is None:
+    """The two events and their times, where those of two clocks show the contradiction."""
+    if refuted is None or refuted.link is None:
         return ""
     first, then = _times(refuted.earlier, refuted.later)
-    cause, effect = (_clock(name) for name in (refuted.cause, refuted.effect))
-    return _REFUTED.format(cause=cause, effect=capital(effect), first=first, then=then)
+    cause, effect = (capital(_clock(name)) for name in (refuted.cause, refuted.effect))
+    did, led_to = refuted.link.did, refuted.link.then.format(refuted.epoch)
+    return _REFUTED.format(cause=f"{cause} {did}", effect=f"{effect} {led_to}", first=first, then=then)
 
 
 def _clock(name: str) -> str:

@@ -137,3 +137,11 @@ def test_a_clock_that_is_set_back_is_named(tmp_path: Path) -> None:
     report = stepped(root, logs, AMID_TAKING_ROLES, -5)
     assert accused(report) == []
     assert any("broker 2's clock was set back by" in line.reason for line in report.coverage.undecided)
+
+
+def test_clocks_that_contradict_each_other_name_the_two_events() -> None:
+    """ZooKeeper was put back: the controllers' record of an epoch is later than the role that a broker took in it."""
+    report = audit(SAMPLES / "controller_restored" / "dump", AuditConfig(engine="local"))
+    effect = "Broker 3 logged its role in epoch 1 at 2026-11-26 19:23:21 or earlier"
+    cause = "The controller gave it that role only at 2026-11-26 19:24:04 or later"
+    assert any(f"{effect}. {cause}" in line.reason for line in report.coverage.undecided)
