@@ -9,7 +9,7 @@ from rules.advice.weighed import Candidate, Stretch, worth_of
 from rules.finding import offsets_told
 from rules.loss.survivors import Survivor
 from rules.protocol.offsets import without
-from rules.words import any_of, numbered, of_epoch
+from rules.words import any_of, listed, numbered, of_epoch
 
 Held = tuple[int, Stretch]
 """A broker, and a stretch that it holds and a candidate for leader does not."""
@@ -26,6 +26,14 @@ def copies_first(candidate: Candidate, held: Sequence[Held]) -> str:
     for stretch in candidate.lacks:
         by_holder.setdefault(holders(stretch, held), []).append(stretch)
     return "copy " + " and ".join(f"{named(own)} from {who}" for who, own in by_holder.items()) if by_holder else ""
+
+
+def copy_of(broker: int, paths: Iterable[str], noun: str = "folder") -> str:
+    """To copy folders or files of a broker, by their names there and where they are in the dump."""
+    each = [*dict.fromkeys(paths)]
+    nouns, names = noun if len(each) == 1 else f"{noun}s", [path.rpartition("/")[2] for path in each]
+    here = listed([*dict.fromkeys(path.rpartition("/")[0] if noun == "file" else path for path in each)])
+    return f"copy broker {broker}'s {nouns} {listed(names)} (here: {here})"
 
 
 def perhaps_lacked(held: Sequence[Held]) -> Iterator[str]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from rules.advice.cuts import stretch_of
-from rules.advice.lacking import named, perhaps_words
+from rules.advice.lacking import copy_of, named, perhaps_words
 from rules.advice.weighed import DELETE, Gate, Stretch
 from rules.chronicle.extents import Extents
 from rules.evidence import PartitionEvidence, Replica
@@ -38,9 +38,10 @@ def removes_lost(broker: int, losses: Sequence[Loss]) -> Gate | None:
     copies = [copy for copy in _billed(losses) if copy.broker == broker and copy.kind in FADING]
     if not copies:
         return None
+    noun = _noun(copies[0].kind)
     paths = dict.fromkeys(copy.path for copy in copies)
-    what = f"removes {_counted(copies[0].kind, len(paths))} with lost records: {named(copies)}."
-    return Gate(action=f"restart broker {broker}", going="no-go", because=what, first=_copy(paths))
+    what = f"removes copies of lost records: {named(copies)}. They are in {_aside(noun, len(paths))}."
+    return Gate(action=f"restart broker {broker}", going="no-go", because=what, first=copy_of(broker, paths, noun))
 
 
 def removed_beside(
@@ -63,7 +64,7 @@ def deletions(losses: Sequence[Loss]) -> Iterator[Gate]:
                 last.setdefault(copy.path, []).append(copy)
     for path, own in last.items():
         because = f"destroys lost records that no log here holds: {named(own)}."
-        yield Gate(action=f"{DELETE}{path}", going="no-go", because=because, first=_copy((path,)))
+        yield Gate(action=f"{DELETE}{path}", going="no-go", because=because, first=copy_of(own[0].broker, [path]))
 
 
 def _billed(losses: Sequence[Loss]) -> Iterator[Survivor]:
@@ -77,8 +78,9 @@ def removes_unbilled(broker: int, evidence: PartitionEvidence) -> Gate | None:
     if not found:
         return None
     paths, what = dict.fromkeys(each.path for each in found), perhaps_words([each.stretch for each in found])
-    because = f"cannot be judged. It removes {_counted(found[0].kind, len(paths))} with {what}. No log here has them."
-    return Gate(action=f"restart broker {broker}", going="unknown", because=because, first=_copy(paths))
+    noun = _noun(found[0].kind)
+    because = f"cannot be judged. It removes {_aside(noun, len(paths))}, with {what}. No log here has them."
+    return Gate(action=f"restart broker {broker}", going="unknown", because=because, first=copy_of(broker, paths, noun))
 
 
 def removes_unseen(replica: Replica, losses: Sequence[Loss], evidence: PartitionEvidence) -> Gate | None:
@@ -96,7 +98,7 @@ def removes_unseen(replica: Replica, losses: Sequence[Loss], evidence: Partition
             tells = "It stopped" if stopped is not None else "It may have been killed"
             why = f"{tells} less than a minute after it had cut its log from {end} to {cut.offset}"
             because = f"cannot be judged. {why}. Its start removes what it put aside then, perhaps with lost records."
-            first = _copy((replica.path,))
+            first = copy_of(replica.broker, [replica.path])
             return Gate(action=f"restart broker {replica.broker}", going="unknown", because=because, first=first)
     return None
 
@@ -125,9 +127,11 @@ def _last_copies(broker: int, evidence: PartitionEvidence) -> Iterator[LastCopy]
                 yield LastCopy(kind, path, stretch_of(aside, run.epoch, low, high, evidence))
 
 
-def _counted(kind: str, count: int) -> str:
-    return f"a {kind}" if count == 1 else f"{count} {kind}s"
+def _noun(kind: CopyKind) -> str:
+    return "folder" if kind == "deleted dir" else "file"
 
 
-def _copy(paths: Iterable[str]) -> str:
-    return f"copy {', '.join(paths)}"
+def _aside(noun: str, count: int) -> str:
+    """What waits for its deletion, by what people see of it in a listing."""
+    ending = ".deleted" if noun == "file" else "-delete"
+    return f"{f'a {noun}' if count == 1 else f'{count} {noun}s'} set aside for deletion ({ending})"

@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rules.advice.lacking import costs, named, perhaps_words
+from rules.advice.lacking import copy_of, costs, named, perhaps_words
 from rules.advice.put_aside import removes_lost, removes_unbilled, removes_unseen
 from rules.advice.short_start import short_start
 from rules.advice.unseen_leaders import perhaps_cut
@@ -45,11 +45,11 @@ class Restarts(Struct, frozen=True):
             return Gate(action=action, going="unknown", because=because)
         if last:
             because = f"destroys the last copy of {named(d.stretch for d in last)}. {capital(last[0].because)}."
-            return Gate(action=action, going="no-go", because=because, first=f"copy {replica.path}")
+            return Gate(action=action, going="no-go", because=because, first=copy_of(replica.broker, [replica.path]))
         together = [d for d in doomed if d.stretch.told_of and d.all_cut]
         if together:
             because = f"cuts {named(d.stretch for d in together)}. So does whoever else has them, by following too."
-            return Gate(action=action, going="no-go", because=because, first=f"copy {replica.path}")
+            return Gate(action=action, going="no-go", because=because, first=copy_of(replica.broker, [replica.path]))
         if removing := removes_lost(replica.broker, self.losses):
             return removing
         may_be_elected = replica.path in self.electable
@@ -64,7 +64,7 @@ class Restarts(Struct, frozen=True):
             cut_too = any(d.others for d in perhaps)
             kept = "Whoever else has that cuts it too" if cut_too else "No other copy is in this dump"
             because = f"cannot be judged. It cuts {perhaps_words([d.stretch for d in perhaps])}. {kept}."
-            return Gate(action=action, going="unknown", because=because, first=f"copy {replica.path}")
+            return Gate(action=action, going="unknown", because=because, first=copy_of(replica.broker, [replica.path]))
         unseen = removes_unbilled(replica.broker, self.evidence) or removes_unseen(replica, self.losses, self.evidence)
         if unseen := unseen or perhaps_cut(replica, self.unjudged, self.evidence):
             return unseen

@@ -89,5 +89,7 @@ def gate_words(gate: Gate) -> str:
     """What comes of an action, in sentences: electing broker 1, 2 or 3 loses nothing."""
     verb, broker, number = gate.action.rpartition(" broker ")
     doing = f"{_DOING.get(verb, verb)}{broker}{number}" if verb else _DOING.get(gate.action, gate.action)
-    doing = f"deleting {gate.action.removeprefix(DELETE)}" if gate.action.startswith(DELETE) else doing
+    if gate.action.startswith(DELETE):
+        folder = gate.action.removeprefix(DELETE)
+        doing = f"deleting the folder {folder.rpartition('/')[2]} (here: {folder})"
     return f"{doing} {gate.because}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rules.advice.cuts import stretch_of
-from rules.advice.lacking import named
+from rules.advice.lacking import copy_of, named
 from rules.advice.weighed import Gate, Stretch
 from rules.evidence import PartitionEvidence, Replica
 from rules.loss.survivors import held_alike
@@ -23,7 +23,7 @@ def perhaps_cut(replica: Replica, unjudged: str, evidence: PartitionEvidence) ->
         return None
     because = f"cannot be judged. {who} and may lead. In this dump, only broker {replica.broker} has {named(alone)}."
     action = f"restart broker {replica.broker}"
-    return Gate(action=action, going="unknown", because=because, first=f"copy {replica.path}")
+    return Gate(action=action, going="unknown", because=because, first=copy_of(replica.broker, [replica.path]))
 
 
 def _held_alone(replica: Replica, evidence: PartitionEvidence) -> Iterator[Stretch]:

@@ -18,6 +18,10 @@ CopyKind = Literal["replica", "future replica", "deleted file", "deleted dir", "
 _KINDS: Final[Mapping[ReplicaState, CopyKind]] = {
     "current": "replica", "future": "future replica", "deleted": "deleted dir", "stray": "stray dir",
 }  # fmt: skip
+_CALLED: Final[Mapping[CopyKind, str]] = {
+    "future replica": "-future folder", "deleted file": ".deleted file", "deleted dir": "-delete folder",
+    "stray dir": "-stray folder",
+}  # fmt: skip
 FADING: Final = ("deleted file", "deleted dir")
 """Copies that the start of their broker, or a minute of its life, removes."""
 _ORDER: Final = ("replica", "future replica", "stray dir", "deleted dir", "deleted file")
@@ -38,6 +42,11 @@ class Survivor(Struct, frozen=True, kw_only=True):
     """Whether no known damage touches the offsets."""
     spans: tuple[Span, ...]
     """Bytes of whole batches: those around the ends may hold offsets beyond the stretch."""
+
+    @property
+    def place(self) -> str:
+        """In what on its broker's disk, behind the broker's name; nothing where it is the log itself."""
+        return "" if self.kind == "replica" else f" ({_CALLED[self.kind]})"
 
 
 def survivors(evidence: PartitionEvidence, epoch: int, start: int, end: int) -> tuple[Survivor, ...]:

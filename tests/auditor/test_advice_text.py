@@ -146,7 +146,7 @@ def test_a_folder_that_is_copied_holds_what_is_to_be_copied_and_salvage_is_named
     report = report_on(SAMPLES / "never_rejoined")
     placed = next(each for each in report.advice if (each.topic, each.partition) == ("pay", 0))
     told = text([placed])
-    assert told.count("1. Copy broker-1/data/pay-0.") == 1
+    assert told.count("1. Copy broker 1's folder pay-0 (here: broker-1/data/pay-0).") == 1
     assert not re.search(r"2\. (Copy|Save)", told)
     (loss,) = placed.losses
     (command,) = re.findall(r"tidemark salvage (F-\w+) --broker (\d) --to FILE", told)
@@ -203,9 +203,10 @@ def test_before_a_restart_the_last_copy_is_named_with_its_bytes(tmp_path: Path) 
 def test_a_stray_folder_with_the_last_copy_is_copied_in_the_first_step(tmp_path: Path) -> None:
     dump = unclean(tmp_path / "dump", "stray dir", logs=True)
     told = " ".join(text(audit(dump, AuditConfig(engine="local", topic=("pay",))).advice).split())
-    folder = f"broker-1/data/pay-0.{TOPIC_ID}-stray"
-    assert f"NO-GO Deleting {folder} destroys lost records that no log here holds: offsets 100–149 of epoch 0." in told
-    assert f"1. Copy {folder}." in told
+    folder = f"folder pay-0.{TOPIC_ID}-stray (here: broker-1/data/pay-0.{TOPIC_ID}-stray)"
+    destroys = "destroys lost records that no log here holds: offsets 100–149 of epoch 0."
+    assert f"NO-GO Deleting the {folder} {destroys}" in told
+    assert f"1. Copy broker 1's {folder}." in told
     assert "No election and no copy is needed" not in told
 
 

@@ -31,8 +31,8 @@ def restart(drawing: str, held: str) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("drawing", "held", "going", "words"),
     [
-        ("broker 1 0011|\nbroker 2 0011|\n" + ANSWERED, "@2:0000|", "no-go", "removes a deleted file with lost"),
-        ("broker 1 0011|\nbroker 2 0011|", "@2:0000|", "unknown", "It removes a deleted file with offsets 2–5 of"),
+        ("broker 1 0011|\nbroker 2 0011|\n" + ANSWERED, "@2:0000|", "no-go", "in a file set aside for deletion"),
+        ("broker 1 0011|\nbroker 2 0011|", "@2:0000|", "unknown", "for deletion (.deleted), with offsets 2–5 of"),
         ("broker 1 0000|\nbroker 2 0000|", "@2:00|", "go", "cuts nothing"),
         ("broker 1 @6:11|\nbroker 2 @6:11|", "@2:0000|", "go", "cuts nothing"),
     ],

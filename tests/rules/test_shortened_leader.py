@@ -287,7 +287,7 @@ def test_advice_bars_the_start_of_who_would_lead_and_cut_the_last_copy() -> None
     told = advice_on(SHORTENED + LOADED)
     going = {gate.action: (gate.going, gate.first) for gate in told.gates}
     assert going["restart broker 1"] == ("no-go", "copy offsets 4–9 of epoch 0 from broker 2")
-    assert going["restart broker 2"] == ("no-go", "copy broker-2/t-0")
+    assert going["restart broker 2"] == ("no-go", "copy broker 2's folder t-0 (here: broker-2/t-0)")
     assert going["elect broker 2"][0] == "go"
 
 

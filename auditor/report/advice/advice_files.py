@@ -188,8 +188,8 @@ def after_election(advice: Advice, best: Candidate) -> Iterator[str]:
 
 def _held_by_folders(advice: Advice, best: Candidate, firsts: Iterable[str]) -> bool:
     """Whether folders that are copied hold all that the best candidate lacks: by their epochs, if they carry any."""
-    copied = {path for first in firsts for path in first.removeprefix("copy ").split(", ")}
-    held = [each.stretch for each in advice.doomed if each.path in copied and each.stretch.epoch >= 0]
+    copied = [each for each in advice.doomed if any(f"(here: {each.path})" in first for first in firsts)]
+    held = [each.stretch for each in copied if each.stretch.epoch >= 0]
     return bool(best.lacks) and all(
         any(s.epoch == own.epoch and s.start_offset <= own.start_offset < own.end_offset <= s.end_offset for s in held)
         for own in best.lacks

@@ -250,7 +250,7 @@ def _before(placed: PlacedAdvice) -> Iterator[str]:
 
 
 def _doomed(doomed: Doomed) -> Iterator[str]:
-    others = ", ".join(dict.fromkeys(f"broker {copy.broker} ({copy.kind})" for copy in doomed.others))
+    others = ", ".join(dict.fromkeys(f"broker {copy.broker}{copy.place}" for copy in doomed.others))
     last = f"also on {others}" if others else "the last copy in this dump"
     goes = f"A restart removes it: {doomed.because}."
     yield from _said(f"broker {doomed.broker}: {_stretch(doomed.stretch)}; {last}. {goes}", 4)

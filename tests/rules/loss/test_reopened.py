@@ -64,7 +64,7 @@ def test_a_last_batch_of_which_only_the_answer_is_left_may_have_held_more() -> N
     assert (loss.end_known, loss.end_at_most) == (False, None)
     assert sentence(loss) == (
         "at least 9 committed records, offsets 0–8 of epoch 0. Broker 1 opened epoch 0 once more without them."
-        " Copies of 0–1 survive on broker 2 (replica). Of the rest none was found."
+        " Copies of 0–1 survive on broker 2. Of the rest none was found."
     )
     assert any("the last batch that was answered begins at 8" in line for line in details(loss))
     assert any("at least" in line and " to 9 records" not in line for line in details(loss))
