@@ -24,6 +24,7 @@ from rules.loss.left_out import left_out
 from rules.loss.lost_stretch import LeftOut
 from rules.loss.perhaps_answered import as_far_as_heard
 from rules.loss.read_before import GroupAtRisk, LostReader, groups_at_risk, readers
+from rules.loss.readable import without_transactions
 from rules.loss.survivors import Survivor, in_order, of_the_deposed, survivors, untold_epochs
 from rules.loss.worth import Contents, LostClient, Portion, ToldProducers, clients, contents, end_at_most, portions
 from rules.protocol.offsets import UNDEFINED_EPOCH
@@ -229,8 +230,9 @@ def by_worth(
     """Records of an epoch, from a start to an end, in parts by who was told of them; the third is how far all knew."""
     start, end, committed_end = stretch
     producers = _heard(evidence, epoch, answers, whole=not accounts(evidence).left_out(epoch, answers))
-    read = _copies_read(evidence, epoch, start, end)
-    return portions((start, end), committed_end, producers, read, dense=dense and not evidence.compacted)
+    read, dense = _copies_read(evidence, epoch, start, end), dense and not evidence.compacted
+    markers = not without_transactions(evidence.own_logs)
+    return portions((start, end), committed_end, producers, read, dense=dense, markers=markers)
 
 
 def _copies_read(evidence: PartitionEvidence, epoch: int, start: int, end: int) -> list[CopyRead]:

@@ -22,6 +22,13 @@ def readable(replica: Replica, *, compacted: bool) -> list[tuple[int, int]]:
     return [*without(first, log.end_offset, [*_unreadable(log), *(() if lawful else _missing(log))])]
 
 
+def without_transactions(logs: Sequence[Replica]) -> bool:
+    """Whether all logs are of formats that know no transactions, and no epoch file shows a newer one before."""
+    formats = {magic for replica in logs for magic in replica.log.magics}
+    older = bool(formats) and max(formats) < EPOCHS_SINCE_MAGIC
+    return older and not any(replica.epoch_file.entries for replica in logs)
+
+
 def whole_copies(
     replica: Replica, peers: Sequence[Replica], missed: tuple[int, int], by_path: Mapping[str, Ranges]
 ) -> list[int]:

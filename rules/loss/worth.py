@@ -113,6 +113,7 @@ def portions(
     read: Sequence[CopyRead],
     *,
     dense: bool = False,
+    markers: bool = True,
 ) -> tuple[Portion, ...]:
     """The stretch in parts; of very many the last ones are told as one, of which less is said."""
     (start, end), answers = stretch, producers.answers
@@ -128,7 +129,14 @@ def portions(
         ("never committed", answered, end),
     )
     found = (_portion(worth, low, high, answers, read) for worth, low, high in parts if low < high)
-    return tuple(replace(portion, dense=dense) for portion in found)
+    return tuple(_dense(portion, markers=markers) if dense else portion for portion in found)
+
+
+def _dense(portion: Portion, *, markers: bool) -> Portion:
+    """With a record at each offset, or perhaps a transaction marker at some."""
+    counted = markers or portion.records is not None
+    number = portion.records if counted else portion.end_offset - portion.start_offset
+    return replace(portion, dense=True, records=number)
 
 
 def _named(batches: Sequence[CopiedBatch], producers: ToldProducers) -> Iterator[tuple[int, int]]:

@@ -9,7 +9,9 @@ import pytest
 from auditor.engines.read_survivors import read_copy
 from parsers.provenance import Span
 from rules.facts.stretch import LogFacts
+from rules.loss.readable import without_transactions
 from rules.loss.survivors import Survivor
+from rules.loss.worth import ToldProducers, portions
 from rules.replicas.replica import Replica
 from tests.lab.written_bytes import legacy_set_bytes
 
@@ -45,3 +47,13 @@ def test_a_log_of_wrappers_is_not_called_damaged() -> None:
     log = LogFacts(batches=2, unknown_bases=2, end_offset=20)
     assert Replica(broker=1, log_dir="d", path="d/t-0", log=log).holds(10, 20)
     assert not Replica(broker=1, log_dir="d", path="d/t-0", log=log).holds(10, 30)
+
+
+@pytest.mark.parametrize(("formats", "records"), [((0, 1), 3), ((1, 2), None), ((), None)])
+def test_formats_that_know_no_transactions_have_a_record_at_each_offset(
+    formats: tuple[int, ...], records: int | None
+) -> None:
+    """In a newer format, any of these offsets may be a transaction marker's."""
+    markers = not without_transactions([Replica(broker=1, log_dir="d", path="d/t-0", log=LogFacts(magics=formats))])
+    (portion,) = portions((0, 3), 3, ToldProducers(), [], dense=True, markers=markers)
+    assert portion.records == records
