@@ -165,11 +165,12 @@ def _perhaps_answered(evidence: PartitionEvidence) -> Iterator[Unsettled]:
             why = untold_answers(evidence, epochs, leader, part, older=stretch.older)
             if why is None:
                 continue
-            asked = Silence(broker=leader, log="requests", window="up to its very end (nothing cut off)")
+            here = leader is not None and evidence.request_log(leader).here
+            asked = Silence(broker=leader, log="requests", window="up to its very end (nothing cut off)" * here)
             yield Unsettled(
                 broker=leader,
                 words=f"no later leader's log had records [{part[0]}, {part[1]}) of {stretch.whose}."
-                f" {_may_have_acknowledged(leader, stretch.epoch, part, why)}",
+                f" {_may_have_acknowledged(leader, stretch.epoch, part, why, here=here)}",
                 missing=would_tell(asked, "the logs of the producers"),
                 start_offset=part[0],
                 end_offset=part[1],
@@ -179,16 +180,20 @@ def _perhaps_answered(evidence: PartitionEvidence) -> Iterator[Unsettled]:
             )
 
 
-def _may_have_acknowledged(leader: int | None, epoch: int, part: tuple[int, int], why: UntoldAnswers) -> str:
+def _may_have_acknowledged(
+    leader: int | None, epoch: int, part: tuple[int, int], why: UntoldAnswers, *, here: bool
+) -> str:
     """Why it is open whether somebody was told that the records are written."""
     who, them = f"the leader of epoch {epoch}" if leader is None else f"broker {leader}", it_or_them(part[1] - part[0])
     known = f"It is not known whether {who} acknowledged {them}"
     if why.by_one:
         return f"{known}. Some producers used acks=1 or acks=0, so it is possible"
     known = f"{known}. A producer with acks=1 is answered before any follower has its records"
-    if why.missing:
+    if why.missing and here:
         return f"{known}. Not all of the request log of {who} is here"
     unseen = f"the last requests may be missing from the request log of {who}"
+    if not here:
+        unseen = "who that leader was is not known" if leader is None else f"no request log of {who} is here"
     return f"{known}. This dump shows no such producer, but {unseen}"
 
 
