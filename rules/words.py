@@ -36,6 +36,13 @@ def listed(things: Sequence[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
+def first_of(things: Sequence[str], most: int, count: int | None = None) -> str:
+    """Several things in one row; of many the first, and how many more there are of so many in all."""
+    shown = things[:most]
+    rest = (len(things) if count is None else count) - len(shown)
+    return f"{', '.join(shown)} and {rest} more" if rest else listed(shown) if shown else ""
+
+
 def quoted(name: str) -> str:
     """A name of a group or a client: data, and so told apart from the words around it."""
     return f"'{name}'"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from auditor.report.model import (
@@ -20,7 +20,7 @@ from auditor.report.sheet import size
 from auditor.report.utc_times import moment
 from auditor.report.worths import PERHAPS, WORTHS, held_by_none, span, worths_counted, worths_placed
 from rules.finding import capital, offsets_told
-from rules.words import counted, it_or_them, listed, numbered, quoted
+from rules.words import counted, first_of, it_or_them, listed, numbered, quoted
 
 NO_DISK: Final = "No disk in this dump could hold a copy."
 NAMED: Final = 8
@@ -79,7 +79,7 @@ def perhaps_held(loss: Loss) -> str:
 
 def _standing(loss: Loss) -> str:
     """Whether copies are left, of how much, and on whose disks."""
-    holders = [*dict.fromkeys(f"broker {s.broker} ({s.kind})" for s in loss.survivors)]
+    holders = [*dict.fromkeys(f"broker {s.broker}{s.place}" for s in loss.survivors)]
     if not holders:
         none = "No copy was found." if loss.unsearched or loss.next_epoch is None else held_by_none(loss.offsets)
         return f"{none}{_unsearched(loss)}" if loss.searched else NO_DISK
@@ -131,17 +131,19 @@ def who_led(broker: int | None) -> str:
 
 def details(loss: Loss) -> Iterator[str]:
     """What is known beyond the sentence, a line each; words of clients stand in it as they are."""
-    yield "; ".join(_portion(portion, loss) for portion in loss.portions)
+    few = len(loss.portions) <= NAMED
+    yield "; ".join(_portion(portion, loss) for portion in loss.portions) if few else worths_placed(loss)
     if not loss.end_known:
         yield _last_batch(loss)
     if loss.contents is not None:
         yield from _contents(loss.contents)
     if loss.clients:
-        yield f"acknowledged to {_named([_client(client, loss) for client in loss.clients])}"
+        yield f"acknowledged to {first_of([_client(client, loss) for client in loss.clients], NAMED)}"
     if loss.readers:
-        yield f"read before it was lost by {_named([_reader(reader) for reader in loss.readers])}"
+        yield f"read before it was lost by {first_of([_reader(reader) for reader in loss.readers], NAMED)}"
     if loss.groups:
-        yield f"committed offsets that are no longer right: {_named([_group(group, loss) for group in loss.groups])}"
+        groups = first_of([_group(group, loss) for group in loss.groups], NAMED)
+        yield f"committed offsets that are no longer right: {groups}"
     if loss.reused_end > loss.start_offset and not loss.restored:
         epochs = ", ".join(map(str, loss.reused_epochs))
         by = f" of epoch{'s' if len(loss.reused_epochs) > 1 else ''} {epochs}" if epochs else ""
@@ -196,9 +198,9 @@ def _contents(contents: Contents) -> Iterator[str]:
         yield f"the records in these copies are of {times} UTC, by their timestamps"
     if contents.producers:
         producers = [_producer(producer) for producer in contents.producers]
-        yield f"written by {_named(producers, contents.producer_count)}"
+        yield f"written by {first_of(producers, NAMED, contents.producer_count)}"
     if contents.key_count is not None:
-        keys = f": {_named(list(contents.keys), contents.key_count)}" if contents.keys else ""
+        keys = f": {first_of(list(contents.keys), NAMED, contents.key_count)}" if contents.keys else ""
         nulls = f", {counted(contents.null_keys, 'record')} without a key" if contents.null_keys else ""
         yield f"{counted(contents.key_count, 'different key')}{nulls}{keys}"
 
@@ -234,9 +236,3 @@ def _group(group: GroupAtRisk, loss: Loss) -> str:
 def client_name(client_id: str | None) -> str:
     """A client in words."""
     return f"client id {quoted(client_id)}" if client_id else "a client without a name"
-
-
-def _named(words: Sequence[str], count: int | None = None) -> str:
-    total = len(words) if count is None else count
-    rest = total - min(len(words), NAMED)
-    return ", ".join(words[:NAMED]) + (f" and {rest} more" if rest else "")

@@ -25,6 +25,7 @@ from auditor.report.summary.perhaps import at_stake, perhaps_lost
 from auditor.report.terminal.screen import lost_words
 from rules.finding import Finding, Severity, named_facts, offsets_told, with_last_offsets
 from rules.protocol.topics import TRANSACTIONS_TOPIC
+from rules.words import listed
 from tests.lab.sample_reports import report_on
 from tests.replaced import replace
 
@@ -180,7 +181,7 @@ def test_copies_of_partitions_that_are_told_together_are_each_named_by_their_own
     for action in copies:
         named = " ".join(action.names)
         assert all(f"broker-1/data/{aim.topic}-{aim.partition}" in named for aim in action.aims)
-        assert f" ({', '.join(action.names)}) before " in action.text
+        assert f" ({listed(action.names)}) before " in action.text
     assert max(len(action.aims) for action in copies) > 1
 
 

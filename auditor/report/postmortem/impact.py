@@ -23,7 +23,7 @@ COLUMNS: Final = (
 )  # fmt: skip
 ROWS_SHOWN: Final = 12
 DETAILED: Final = 3
-RANGES_SHOWN: Final = 24
+RANGES_SHOWN: Final = 8
 
 Billed = tuple[PlacedHistory, Loss]
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from auditor.report.alike import alike_points
+from auditor.report.alike import PLACES_SHOWN, alike_points
 from auditor.report.markdown import code, text
 from auditor.report.model import AuditReport, Loss, PlacedAdvice
-from auditor.report.named_places import named_places
-from auditor.report.postmortem.impact import equal_losses
+from auditor.report.named_places import in_order, named_places, told_places
+from auditor.report.postmortem.impact import Billed
 from auditor.report.postmortem.parts import about, billed, place, places
 from auditor.report.summary.folded_findings import folded
-from auditor.report.worths import span
-from rules.finding import question_told
+from rules.finding import offsets_told, place_of, question_told
 from rules.words import counted
 
 MOST: Final = 8
@@ -60,17 +59,16 @@ def _unasked(report: AuditReport) -> Iterator[str]:
 
 
 def _of_losses(report: AuditReport) -> Iterator[str]:
-    alike: dict[str, list[str]] = {}
-    for together in equal_losses(billed(report)):
-        history, loss = together[0]
-        what = f"{place(history)} {span(loss.start_offset, loss.end_offset)} of {loss.epochs}"
-        if len(together) > 1:
-            what = f"{places(h for h, _ in together)}, what {loss.epochs} lost"
-        for line in dict.fromkeys(line for _, own in together for line in _of_loss(own, report.level)):
-            alike.setdefault(line, []).append(what)
-    for line, whose in alike.items():
-        more = f" and {len(whose) - MOST} more" if len(whose) > MOST else ""
-        yield f"- {', '.join(whose[:MOST])}{more}: {line}"
+    alike: dict[str, list[Billed]] = {}
+    for history, loss in billed(report):
+        for line in _of_loss(loss, report.level):
+            alike.setdefault(line, []).append((history, loss))
+    for line, own in alike.items():
+        (first, loss), where = own[0], told_places(in_order(place_of(each) for each, _ in own), PLACES_SHOWN)
+        what = f"{counted(len(own), 'range')} in {text(where)}"
+        if len(own) == 1:
+            what = f"{place(first)} {offsets_told(loss.start_offset, loss.end_offset)} of {loss.epochs}"
+        yield f"- {what}: {line}"
 
 
 def _of_loss(loss: Loss, level: str) -> Iterator[str]:

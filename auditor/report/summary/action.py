@@ -12,7 +12,7 @@ from auditor.report.model import LOSES_NO_MORE, LOSES_NOTHING
 from auditor.report.named_places import named_places
 from auditor.report.summary.perhaps import offsets_in
 from rules.finding import PLACE_OF_NAMES, Place, offsets_told
-from rules.words import counted, numbered
+from rules.words import counted, first_of, numbered
 
 Kind = Literal["no-go", "copy", "unknown", "act", "go"]
 NAMED: Final = 8
@@ -95,9 +95,9 @@ class Action(Struct, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """The words with the first of the names, and with what comes first."""
-        names = f" {self.names_are} {_named(self.names)}." if self.names_are and self.names else ""
+        names = f" {self.names_are} {first_of(self.names, NAMED)}." if self.names_are and self.names else ""
         of_the_first = " The numbers are those of the first." if self.numbers_differ else ""
-        words = self.words.replace(PLACE_OF_NAMES, _named(self.names)).replace(PLACE_OF_START, self._start)
+        words = self.words.replace(PLACE_OF_NAMES, first_of(self.names, NAMED)).replace(PLACE_OF_START, self._start)
         return f"{words}{names}{f' First, {self.first}.' if self.first else ''}{of_the_first}"
 
     @property
@@ -183,8 +183,3 @@ def _of_all_brokers(aims: Iterable[Aim]) -> tuple[Aim, ...]:
     for aim in aims:
         found.setdefault(replace(aim, brokers=()), set()).update(aim.brokers)
     return tuple(replace(aim, brokers=tuple(sorted(brokers))) for aim, brokers in found.items())
-
-
-def _named(words: Sequence[str]) -> str:
-    more = f" and {len(words) - NAMED} more" if len(words) > NAMED else ""
-    return ", ".join(words[:NAMED]) + more
