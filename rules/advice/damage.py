@@ -14,7 +14,7 @@ from rules.finding import offsets_told
 from rules.loss.held_by_none import held_by_none
 from rules.protocol.offsets import without
 from rules.replicas.replica import UNREAD_EPOCHS
-from rules.words import numbered
+from rules.words import listed, numbered
 
 MARKERS_NAMED: Final = 3
 NOT_WHOLE: Final = "its log is not here whole"
@@ -84,11 +84,11 @@ def _own(replica: Replica, evidence: PartitionEvidence) -> Iterator[str]:
     if log.checksum_fault_count:
         yield _count(log.checksum_fault_count, "batch fails its checksum", "batches fail their checksum")
     if replica.unopened:
-        names = ", ".join(dict.fromkeys(unread.span.source for unread in replica.unopened))
-        yield f"{NOT_WHOLE}, for want of {names}"
+        names = listed([*dict.fromkeys(unread.span.source for unread in replica.unopened)])
+        yield f"{NOT_WHOLE} ({names} missing)"
     holes = sum(unread.kind not in ("zero_tail", "torn_tail", *UNOPENED) for unread in log.unread)
     if holes:
-        yield _count(holes, "stretch cannot be read", "stretches cannot be read")
+        yield _count(holes, "stretch of its log cannot be read", "stretches of its log cannot be read")
     if log.header_fault_count:
         yield _count(log.header_fault_count, "batch header contradicts itself", "batch headers contradict themselves")
     if replica.strays:

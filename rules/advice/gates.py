@@ -30,7 +30,7 @@ from rules.finding import capital, offsets_told
 from rules.loss.incurred import Loss
 from rules.loss.unbilled import Unbilled
 from rules.replicas.replica import UNREAD_EPOCHS
-from rules.words import numbered
+from rules.words import listed, numbered
 
 ROLLING: Final = "restart all brokers one by one, or change the inter-broker protocol"
 LOSES_NOTHING: Final = "loses nothing."
@@ -186,7 +186,7 @@ def _barred(candidate: Candidate, nowhere: Sequence[Nowhere]) -> str:
     if candidate.damage:
         unseen = all(said.startswith(NOT_WHOLE) for said in candidate.damage)
         leads = "may make it lead without records:" if unseen else "makes it lead, although"
-        return f"{leads} {'; '.join(candidate.damage)}.{in_no_copy(nowhere)}"
+        return f"{leads} {listed(candidate.damage)}.{in_no_copy(nowhere)}"
     return ""
 
 
@@ -203,8 +203,8 @@ def _untold(unjudged: str, unseen: Sequence[int], nowhere: Sequence[Nowhere]) ->
     return "" if doubted is None else f"{in_no_copy(nowhere).strip()} {capital(doubted.doubt)}."
 
 
-_OLD: Final = ("hw-truncation", "kip-101")
-"""Rules by which a follower does not ask its leader where their logs part."""
+_OLD: Final = {"hw-truncation": "at its own high watermark", "kip-101": "where an answer without an epoch tells it to"}
+"""Rules by which a follower does not ask its leader where their logs part, and what decides instead."""
 _OUTCOME = {
     "diverges": "with other records at the same offsets",
     "hole": "with a hole in its log",
@@ -235,10 +235,10 @@ def _versions(
     rules = {replica.broker: rule_run_by(versions.get(replica.broker)) for replica in replicas}
     old = {name: own for name in _OLD if (own := sorted(broker for broker, rule in rules.items() if rule == name))}
     if old:
-        cuts = " and ".join(f"{numbered('broker', own, 'cuts')} by the rule {name}" for name, own in old.items())
+        each = (f"{numbered('broker', own, 'cuts')} {_OLD[name]} (rule {name})" for name, own in old.items())
         because = (
             "may lose records or leave replicas with different ones. If a leader moves while a replica lags,"
-            f" followers may cut too much or too little. {capital(cuts)}."
+            f" followers may cut too much or too little. {capital(' and '.join(each))}."
         )
         return Gate(action=ROLLING, going="no-go", because=because, first=alike_first)
     bare = [r for r in replicas if not r.loaded_chain and r.log_end_offset > r.log_start_offset]

@@ -23,9 +23,9 @@ SHOWN: Final = 8
     law="GroupCoordination",
     scope="group",
     message="Records of {groups:+group} are in partition {partition} of __consumer_offsets. With {count} partitions,"
-    " {where}. Their coordinators lead those partitions, and do not see these records unless they also lead partition"
-    " {partition}. So a group may seem to have older committed offsets, or none. Perhaps partitions were added to the"
-    " topic, or a folder was copied under another number. Check the committed offsets of these groups before their consumers start.",
+    " {where}. A coordinator leads the partition in which its groups belong. It does not see these records unless it"
+    " also leads partition {partition}. So a group may seem to have older committed offsets, or none. Perhaps partitions were added to the"
+    " topic, or a folder was copied under another number. Check each group's committed offsets before its consumers start.",
 )
 def group_in_foreign_offsets_partition(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A group has records in a partition of the offsets topic not its own.

@@ -15,7 +15,7 @@ from rules.protocol.offsets import without
 from rules.rule import rule
 
 _CHANGED: Final = " The log may have changed while it was copied."
-_COMPACTED: Final = " Files of its log dir are missing here, so compaction may have removed these offsets lawfully."
+_COMPACTED: Final = " Compaction may have removed them lawfully. Files of its log dir, which would tell, are missing here."
 
 
 @rule(

@@ -81,16 +81,16 @@ def _by_watermark(ignorant: Replica, follower: Replica, leader: Replica) -> Unde
         cause = f"{whose}'s records carry no leader epochs (message format 0 or 1)"
         missing = "request logs (level DEBUG) of all brokers that led, with answers to producers or consumers. They tell what was committed and must stay"
     else:
-        file, then = f"{whose}'s leader-epoch-checkpoint", f", if the leader-epoch-checkpoint on {whose} has no entry for its records"
-        some = " If the file has such entries, leader epochs may decide instead."
-        lacks = f"no copy of {file} is in this dump" if ignorant.epoch_file.state == "missing" else f"in this dump, {file} has no entry for any record in its log"
-        cause, missing = lacks, f"{file}, copied again together with its log"
-    mark, who, end, kept = follower.high_watermark, f"broker {follower.broker}", follower.log_end_offset, ""
-    where, other, wrong = "" if mark is None else f" {mark.offset}", f"broker {leader.broker}", "removes too much or too little"
+        file, then = f"{whose}'s leader-epoch-checkpoint", f"If that is so on {whose} too"
+        some, missing = " If the file there has entries for these records, leader epochs may decide instead.", f"{file}, copied again together with its log"
+        cause = f"in this dump, there is no leader-epoch-checkpoint of {whose}" if ignorant.epoch_file.state == "missing" else f"in this dump, {file} has no entry for any record in its log"
+    mark, end, kept, wrong = follower.high_watermark, follower.log_end_offset, "", "removes too much or too little"
+    who, other, where = f"broker {follower.broker}", f"broker {leader.broker}", "" if mark is None else f" {mark.offset}"
     if mark is not None and mark.offset >= end:
         kept, wrong = f" Its log end offset is {end}, so it then removes nothing.", f"keeps records that {other} lacks and that should go"
-    reason = f"following {other}, {who} will truncate to its high watermark{where}{then}. {capital(cause)}.{kept}{some} Whether it then {wrong} is not known"
-    return Undecided(reason=reason, missing=missing, brokers=(follower.broker,), blocking=False)
+    cuts = f"{who} will truncate to its high watermark{where} when it follows {other}"
+    first = f"{cause}. {then}, {cuts}" if then else f"{cuts}. {capital(cause)}"
+    return Undecided(reason=f"{first}.{kept}{some} Whether {who} then {wrong} is not known", missing=missing, brokers=(follower.broker,), blocking=False)
 
 
 def _violation(evidence: PartitionEvidence, follower: Replica, leader: Replica, owed: Truncation) -> Violation:

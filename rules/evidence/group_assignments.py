@@ -77,7 +77,7 @@ def _of_the_assignor(
     if not found:
         return
     if not _counts_are_told(group, counts):
-        reason = "its assignment is wrong if its topics have only the partitions that have folders here"
+        reason = "its assignment is wrong, unless its topics have partitions of which no folder is here"
         yield Unjudged(reason=reason, missing="the metadata log")
     elif any(member.static for member in group.members) and not _breaks(shares):
         reason = "a static member may have come back to read other topics, which changes no assignment by itself"

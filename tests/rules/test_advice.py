@@ -69,7 +69,7 @@ t3 leads 2 epoch 1 at 4 hw 4
 )
 def test_the_last_copy_in_a_folder_that_is_no_replica_is_copied_first(kind: str, log: str, barred: list[str]) -> None:
     told = advice_on(NEW + LAST_COPY.format(kind=kind, log=log))
-    first = f"copy broker-3/t-0.0-{kind}"
+    first = f"copy broker 3's folder t-0.0-{kind} (here: broker-3/t-0.0-{kind})"
     assert [(g.action, g.first) for g in told.gates if g.going == "no-go"] == [(action, first) for action in barred]
     assert {*before_election(told, told.candidates[0])} == ({f"C{first[1:]}."} if barred else set())
 
@@ -107,7 +107,7 @@ def test_the_return_of_the_deposed_leader_destroys_the_last_copy() -> None:
     assert doomed.others == ()
     assert [copy.path for copy in doomed.spans] == ["broker-1/t-0"]
     assert gate(told, "restart broker 1").going == "no-go"
-    assert gate(told, "restart broker 1").first == "copy broker-1/t-0"
+    assert gate(told, "restart broker 1").first == "copy broker 1's folder t-0 (here: broker-1/t-0)"
     assert gate(told, "elect broker 2").going == "no-go"
     assert gate(told, "restart broker 2").going == "unknown"
     led = advice_on(LED)
@@ -194,7 +194,7 @@ def test_old_protocols_bar_a_rolling_restart() -> None:
     told = advice_on("kafka 1 0.10.2.1\nkafka 2 1.1.1 ibp 1.1\nbroker 1 0000|\nbroker 2 0000|\n")
     rolling = told.gates[-1]
     assert rolling.going == "no-go"
-    assert "Broker 1 cuts by the rule hw-truncation and broker 2 cuts by the rule kip-101" in rolling.because
+    assert "Broker 1 cuts at its own high watermark (rule hw-truncation) and broker 2 cuts where" in rolling.because
 
 
 def test_a_replica_without_epochs_is_cut_at_its_high_watermark() -> None:

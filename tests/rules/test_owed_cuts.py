@@ -27,11 +27,12 @@ def test_a_lost_epoch_file_is_named_with_its_broker() -> None:
     lost = replace(follower, epoch_file=NO_EPOCH_FILE, clean_shutdown=STOPPED)
     (reason,) = said(replace(evidence, replicas=(leader, lost)))
     assert reason == (
-        "following broker 1, broker 2 will truncate to its high watermark 4, if the leader-epoch-checkpoint on broker 2"
-        " has no entry for its records. No copy of broker 2's leader-epoch-checkpoint is in this dump."
+        "in this dump, there is no leader-epoch-checkpoint of broker 2."
+        " If that is so on broker 2 too, broker 2 will truncate to its high watermark 4"
+        " when it follows broker 1."
         " Its log end offset is 4, so it then removes nothing."
-        " If the file has such entries, leader epochs may decide instead."
-        " Whether it then keeps records that broker 1 lacks and that should go is not known"
+        " If the file there has entries for these records, leader epochs may decide instead."
+        " Whether broker 2 then keeps records that broker 1 lacks and that should go is not known"
     )
 
 
