@@ -34,7 +34,6 @@ def number(words: Words, name: str) -> int | None:
     return None if value is None else int(value)
 
 
-def brokers(words: Words, name: str) -> tuple[int, ...] | None:
-    """Brokers, where they are given."""
-    text = words.get(name)
-    return None if text is None else tuple(int(broker) for broker in text.split(",") if broker not in ("", "none"))
+def ids(text: str) -> tuple[int, ...]:
+    """Brokers by their ids; none for `none`."""
+    return tuple(int(broker) for broker in text.split(",") if broker not in ("", "none"))

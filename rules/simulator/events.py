@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from msgspec import Struct
@@ -200,3 +201,12 @@ Event = (
     | Tell | Fence | Crash | ShutDown | LosePages | Restart | Checkpoint | DeleteRecords | DeleteSegments
     | ShrinkIsr | ExpandIsr | CommitIsr | CheckLag | Configure | Wait
 )  # fmt: skip
+
+
+def brokers_named(event: Event) -> Iterator[BrokerId]:
+    """The brokers that an event speaks of."""
+    for name in ("broker", "follower", "chosen", "member", "leader"):
+        one = getattr(event, name, None)
+        yield from () if one is None else (one,)
+    for name in ("hearers", "target"):
+        yield from getattr(event, name, None) or ()

@@ -40,14 +40,13 @@ As in every event line, a named value stands as `epoch=2` or as `epoch 2`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, convert
 
-from rules.event_lines import IDS, NUMBER, Words, brokers, number, verb_and_rest, words_of
-from rules.protocol.acknowledgement import Acks
-from rules.protocol.offsets import BrokerId, Epoch, Offset
+from rules.event_lines import IDS, NUMBER, ids, verb_and_rest, words_of
+from rules.protocol.offsets import BrokerId, Epoch
 from rules.simulator import events
 from rules.simulator.events import Event
 from rules.simulator.generation import Generation
@@ -57,41 +56,74 @@ from rules.simulator.step import create
 LONGEST_SCRIPT: Final = 1_000
 MOST_BROKERS: Final = 16
 MOST_RECORDS: Final = 100_000
-_SHAPES: Final[Mapping[str, str]] = {
-    "produce": rf"(?P<id>{NUMBER}) (?P<name>[A-Za-z][\w-]{{0,30}})(?:\((?P<count>\d{{1,6}})\))?"
-    r"(?: x(?P<times>\d{1,4}))?(?: acks (?P<acks>0|1|all))?",
-    "fetch": rf"(?P<id>{NUMBER})(?: batches (?P<limit>\d{{1,6}}))?",
-    "ask": rf"(?P<id>{NUMBER})(?: batches (?P<limit>\d{{1,6}}))?",
-    "answer": rf"(?P<id>{NUMBER})",
-    "reconcile": rf"(?P<id>{NUMBER})(?: batches (?P<limit>\d{{1,6}}))?",
-    "throttle": rf"(?P<id>{NUMBER})",
-    "unthrottle": rf"(?P<id>{NUMBER})",
-    "end-of": rf"(?P<id>{NUMBER}) epoch (?P<epoch>{NUMBER})",
-    "elect": rf"(?:(?P<preferred>preferred)|(?P<id>{NUMBER})?)(?: ?(?P<unclean>unclean))?"
-    rf"(?: ?told (?P<told>{IDS}|none))?",
-    "reassign": rf"(?P<ids>{IDS})(?: told (?P<told>{IDS}|none))?",
-    "tell": rf"(?P<id>{NUMBER})(?: epoch (?P<epoch>{NUMBER}))?",
-    "fence": rf"(?P<id>{NUMBER})(?: told (?P<told>{IDS}|none))?",
-    "crash": rf"(?P<id>{NUMBER})",
-    "lose": rf"(?P<id>{NUMBER}) to (?P<offset>{NUMBER})",
-    "restart": rf"(?P<id>{NUMBER})(?: (?P<untold>untold))?",
-    "shutdown": rf"(?P<id>{NUMBER})",
-    "checkpoint": rf"(?P<id>{NUMBER})",
-    "delete": rf"(?P<id>{NUMBER}) below (?P<offset>{NUMBER})",
-    "expire": rf"(?P<id>{NUMBER}) below (?P<offset>{NUMBER})",
-    "shrink": rf"(?P<id>{NUMBER})(?: (?P<proposed>proposed))?(?: by (?P<by>{NUMBER}))?",
-    "expand": rf"(?P<id>{NUMBER})(?: (?P<proposed>proposed))?(?: by (?P<by>{NUMBER}))?",
-    "commit": rf"(?:by (?P<by>{NUMBER}))?",
-    "reject": rf"(?:by (?P<by>{NUMBER}))?",
-    "configure": r"(?:min\.insync\.replicas (?P<least>\d{1,3})|"
-    rf"unclean\.leader\.election\.enable (?P<unclean>true|false))(?: told (?P<told>{IDS}|none))?",
-    "check": "",
-    "wait": r"(?P<time>\d{1,9})(?P<unit>ms|s)",
+_BROKER: Final = rf"(?P<broker>{NUMBER})"
+_ASKING: Final = rf"(?P<follower>{NUMBER})(?: batches (?P<limit>\d{{1,6}}))?"
+_BELOW: Final = rf"{_BROKER} below (?P<offset>{NUMBER})"
+_MEMBER: Final = rf"(?P<member>{NUMBER})(?: (?P<only_proposed>proposed))?(?: by (?P<leader>{NUMBER}))?"
+_BY: Final = rf"(?:by (?P<leader>{NUMBER}))?"
+_HEARERS: Final = rf"told (?P<hearers>{IDS}|none)"
+
+
+class _EventForm(NamedTuple):
+    """Which event a verb tells, the words behind it by the event's fields, and what the verb says without any."""
+
+    kind: type[Event]
+    shape: str = ""
+    said: Mapping[str, bool] = {}
+
+
+_FORMS: Final[Mapping[str, _EventForm]] = {
+    "produce": _EventForm(
+        events.ProduceBatch,
+        rf"{_BROKER} (?P<name>[A-Za-z][\w-]{{0,30}})(?:\((?P<count>\d{{1,6}})\))?"
+        r"(?: x(?P<times>\d{1,4}))?(?: acks (?P<acks>0|1|all))?",
+    ),
+    "fetch": _EventForm(events.FetchBatches, _ASKING),
+    "ask": _EventForm(events.Ask, _ASKING),
+    "answer": _EventForm(events.Answer, rf"(?P<follower>{NUMBER})"),
+    "reconcile": _EventForm(events.Reconcile, _ASKING),
+    "throttle": _EventForm(events.Throttle, _BROKER),
+    "unthrottle": _EventForm(events.Throttle, _BROKER, {"lifted": True}),
+    "end-of": _EventForm(events.AskEnd, rf"{_BROKER} epoch (?P<epoch>{NUMBER})"),
+    "elect": _EventForm(
+        events.Elect,
+        rf"(?:(?P<preferred>preferred)|(?P<chosen>{NUMBER})?)(?: ?(?P<unclean>unclean))?(?: ?{_HEARERS})?",
+    ),
+    "reassign": _EventForm(events.Reassign, rf"(?P<target>{IDS})(?: {_HEARERS})?"),
+    "tell": _EventForm(events.Tell, rf"{_BROKER}(?: epoch (?P<epoch>{NUMBER}))?"),
+    "fence": _EventForm(events.Fence, rf"{_BROKER}(?: {_HEARERS})?"),
+    "crash": _EventForm(events.Crash, _BROKER),
+    "lose": _EventForm(events.LosePages, rf"{_BROKER} to (?P<offset>{NUMBER})"),
+    "restart": _EventForm(events.Restart, rf"{_BROKER}(?: (?P<hears>untold))?"),
+    "shutdown": _EventForm(events.ShutDown, _BROKER),
+    "checkpoint": _EventForm(events.Checkpoint, _BROKER),
+    "delete": _EventForm(events.DeleteRecords, _BELOW),
+    "expire": _EventForm(events.DeleteSegments, _BELOW),
+    "shrink": _EventForm(events.ShrinkIsr, _MEMBER),
+    "expand": _EventForm(events.ExpandIsr, _MEMBER),
+    "commit": _EventForm(events.CommitIsr, _BY),
+    "reject": _EventForm(events.CommitIsr, _BY, {"accepted": False}),
+    "configure": _EventForm(
+        events.Configure,
+        r"(?:min\.insync\.replicas (?P<min_insync_replicas>\d{1,3})|"
+        rf"unclean\.leader\.election\.enable (?P<unclean_leader_election>true|false))(?: {_HEARERS})?",
+    ),
+    "check": _EventForm(events.CheckLag),
+    "wait": _EventForm(events.Wait, r"(?P<milliseconds>\d{1,9}(?:ms|s))"),
 }
-VERBS: Final = tuple(_SHAPES)
-_ONE_BROKER: Final = ("broker", "follower", "chosen", "member", "leader")
-_SEVERAL_BROKERS: Final = ("hearers", "target")
-"""Fields of events that name brokers."""
+_READ_AS: Final[Mapping[str, Callable[[str], object]]] = {
+    "name": str,
+    "acks": str,
+    "hearers": ids,
+    "target": ids,
+    "unclean": bool,
+    "only_proposed": bool,
+    "hears": lambda _: False,
+    "unclean_leader_election": lambda text: text == "true",
+    "milliseconds": lambda text: int(text.rstrip("ms")) * (1 if text.endswith("ms") else 1000),
+}
+"""How the words for a field become its value; those for all others are numbers."""
+VERBS: Final = tuple(_FORMS)
 
 
 class ScriptError(ValueError):
@@ -136,120 +168,33 @@ def require_known_brokers(script: Script) -> None:
     """Refuse an event of a broker that the script does not have: nothing could come of it."""
     known = (*script.assignment, *script.others)
     for line, event in zip(script.lines, script.events, strict=True):
-        if not set(_named_brokers(event)) <= set(known):
+        if not set(events.brokers_named(event)) <= set(known):
             raise ScriptError(f"expected brokers {', '.join(map(str, sorted(known)))} only, found {line!r}")
-
-
-def _named_brokers(event: Event) -> Iterator[int]:
-    yield from (one for name in _ONE_BROKER if (one := getattr(event, name, None)) is not None)
-    yield from (one for name in _SEVERAL_BROKERS for one in _several(getattr(event, name, None)))
-
-
-def _several(brokers: object) -> tuple[int, ...]:
-    return brokers if isinstance(brokers, tuple) else ()
 
 
 def read_event(line: str) -> Event:
     """The event that a line describes."""
     verb, rest = verb_and_rest(line)
-    shape = _SHAPES.get(verb)
-    if shape is None:
+    form = _FORMS.get(verb)
+    if form is None:
         raise ScriptError(f"expected an event that begins with {', '.join(VERBS)}; found {line!r}")
-    words = words_of(shape, rest)
+    words = words_of(form.shape, rest)
     if words is None:
         raise ScriptError(f"expected {_example(verb)!r} or the like, found {line!r}")
-    return _READERS[verb](words)
+    if words.get("preferred"):
+        return events.ElectPreferred()
+    fields = {name: _READ_AS.get(name, int)(text) for name, text in words.items() if text is not None}
+    if 0 in (fields.get("count"), fields.get("times")):
+        raise ScriptError("expected a batch of at least one record")
+    if fields.get("min_insync_replicas") == 0:
+        raise ScriptError("expected min.insync.replicas to be at least 1")
+    return convert({**fields, **form.said}, form.kind)
 
 
 def _example(verb: str) -> str:
     """The first line of the module's own account that shows the verb."""
     shown = (line.strip() for line in (__doc__ or "").splitlines())
     return next((line.partition("  ")[0] for line in shown if line.partition(" ")[0] == verb), verb)
-
-
-def _broker(words: Words, name: str = "id") -> BrokerId:
-    return BrokerId(int(words[name] or 0))
-
-
-def _offset(words: Words) -> Offset:
-    return Offset(int(words["offset"] or 0))
-
-
-def _produce(words: Words) -> Event:
-    acks: Acks = words["acks"] or "all"  # type: ignore[assignment]
-    count, times = int(words["count"] or 1), int(words["times"] or 1)
-    if count == 0 or times == 0:
-        raise ScriptError("expected a batch of at least one record")
-    return events.ProduceBatch(broker=_broker(words), name=words["name"] or "", count=count, acks=acks, times=times)
-
-
-def _elect(words: Words) -> Event:
-    if words["preferred"]:
-        return events.ElectPreferred()
-    chosen = _broker(words) if words["id"] else None
-    return events.Elect(chosen=chosen, unclean=words["unclean"] is not None, hearers=_ids(words, "told"))
-
-
-def _ids(words: Words, name: str) -> tuple[BrokerId, ...] | None:
-    named = brokers(words, name)
-    return None if named is None else tuple(map(BrokerId, named))
-
-
-def _tell(words: Words) -> Event:
-    epoch = number(words, "epoch")
-    return events.Tell(broker=_broker(words), epoch=None if epoch is None else Epoch(epoch))
-
-
-def _named(words: Words) -> BrokerId | None:
-    by = number(words, "by")
-    return None if by is None else BrokerId(by)
-
-
-def _configure(words: Words) -> Event:
-    least, unclean = number(words, "least"), words["unclean"]
-    if least == 0:
-        raise ScriptError("expected min.insync.replicas to be at least 1")
-    allowed = None if unclean is None else unclean == "true"
-    return events.Configure(
-        min_insync_replicas=least, unclean_leader_election=allowed, hearers=_ids(words, "told")
-    )
-
-
-def _isr_change(kind: type[events.ShrinkIsr | events.ExpandIsr]) -> Callable[[Words], Event]:
-    def read(words: Words) -> Event:
-        return kind(member=_broker(words), only_proposed=words["proposed"] is not None, leader=_named(words))
-
-    return read
-
-
-_READERS: Final[Mapping[str, Callable[[Words], Event]]] = {
-    "produce": _produce,
-    "fetch": lambda words: events.FetchBatches(follower=_broker(words), limit=number(words, "limit")),
-    "ask": lambda words: events.Ask(follower=_broker(words), limit=number(words, "limit")),
-    "answer": lambda words: events.Answer(follower=_broker(words)),
-    "reconcile": lambda words: events.Reconcile(follower=_broker(words), limit=number(words, "limit")),
-    "throttle": lambda words: events.Throttle(broker=_broker(words)),
-    "unthrottle": lambda words: events.Throttle(broker=_broker(words), lifted=True),
-    "end-of": lambda words: events.AskEnd(broker=_broker(words), epoch=Epoch(int(words["epoch"] or 0))),
-    "elect": _elect,
-    "reassign": lambda words: events.Reassign(target=_ids(words, "ids") or (), hearers=_ids(words, "told")),
-    "tell": _tell,
-    "fence": lambda words: events.Fence(broker=_broker(words), hearers=_ids(words, "told")),
-    "crash": lambda words: events.Crash(broker=_broker(words)),
-    "lose": lambda words: events.LosePages(broker=_broker(words), offset=_offset(words)),
-    "restart": lambda words: events.Restart(broker=_broker(words), hears=words["untold"] is None),
-    "shutdown": lambda words: events.ShutDown(broker=_broker(words)),
-    "checkpoint": lambda words: events.Checkpoint(broker=_broker(words)),
-    "delete": lambda words: events.DeleteRecords(broker=_broker(words), offset=_offset(words)),
-    "expire": lambda words: events.DeleteSegments(broker=_broker(words), offset=_offset(words)),
-    "shrink": _isr_change(events.ShrinkIsr),
-    "expand": _isr_change(events.ExpandIsr),
-    "commit": lambda words: events.CommitIsr(leader=_named(words)),
-    "reject": lambda words: events.CommitIsr(leader=_named(words), accepted=False),
-    "configure": _configure,
-    "check": lambda _: events.CheckLag(),
-    "wait": lambda words: events.Wait(milliseconds=int(words["time"] or 0) * (1000 if words["unit"] == "s" else 1)),
-}
 
 
 def cluster_of(script: Script, generations: Mapping[BrokerId, Generation]) -> Cluster:

@@ -59,23 +59,11 @@ def create(
 def step(cluster: Cluster, event: Event) -> Cluster:
     """What an event makes of a cluster; an event that nobody can act on changes nothing and says why."""
     before = replace(cluster, said=(), notes=())
-    unknown = [broker for broker in _named(event) if not cluster.has(broker)]
+    unknown = [broker for broker in events.brokers_named(event) if not cluster.has(broker)]
     if unknown:
         return say(before, f"there is no broker {unknown[0]}")
     after = _happen(before, event)
     return after if after.brokers is cluster.brokers else replace(after, shown=_shown(after))
-
-
-def _named(event: Event) -> tuple[BrokerId, ...]:
-    """The brokers that an event speaks of."""
-    found: list[BrokerId] = []
-    for name in ("broker", "follower", "chosen", "member", "leader"):
-        value = getattr(event, name, None)
-        found += [] if value is None else [value]
-    for name in ("hearers", "target"):
-        value = getattr(event, name, None)
-        found += value if isinstance(value, tuple) else ()
-    return tuple(found)
 
 
 def _happen(cluster: Cluster, event: Event) -> Cluster:

@@ -43,45 +43,94 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, Literal, NamedTuple
 
 from parsers.provenance import Span
-from rules.event_lines import Words, brokers, number, verb_and_rest, words_of
+from rules.event_lines import ids, verb_and_rest, words_of
 from rules.history.moments import Moment
-from rules.history.statements import PartitionState, statement
+from rules.history.statements import statement
 
 EVENTS: Final = "events"
 """The file in which all of them stand, each at its time."""
 _EVENT: Final = re.compile(r"^t(?P<time>\d+)\s+(?P<verb>\w+)\s+(?P<rest>.+)$")
-_ROLE: Final = r"(?P<broker>\d+) epoch (?P<epoch>\d+) at (?P<at>\d+) hw (?P<hw>\d+)"
-_SHAPES: Final[Mapping[str, str]] = {
-    "leads": _ROLE + r"(?: isr (?P<isr>[\d,]+))?(?: version (?P<version>\d+))?",
-    "follows": _ROLE + r"(?: from (?P<leader>-?\d+))?",
-    "fetch": r"(?P<broker>\d+)@(?P<at>\d+) from (?P<leader>\d+) hw (?P<hw>\d+)(?: epoch (?P<epoch>\d+))?"
-    r"(?: last (?P<last>-?\d+))?(?: start (?P<start>\d+))?(?: diverges (?P<of>\d+):(?P<ends>\d+))?"
-    r"(?: error (?P<error>\d+))?(?P<implied> implied)?",
-    "acks": r"(?P<leader>\d+) at (?P<at>-?\d+) acks (?P<acks>all|1)(?: error (?P<error>\d+))?",
-    "leader": r"(?P<leader>-?\d+) epoch (?P<epoch>\d+) isr(?: (?P<isr>[\d,]+))?(?: of (?P<replicas>[\d,]+))?"
-    r"(?: told (?P<told>\d+))?(?: elr (?P<elr>[\d,]+|none))?(?: known (?P<known>[\d,]+))?(?P<record> record)?",
-    "truncates": r"(?P<broker>\d+) to (?P<at>\d+)",
-    "keeps": r"(?P<broker>\d+) at (?P<at>\d+)",
-    "asks": r"(?P<broker>\d+) of (?P<leader>\d+) epoch (?P<epoch>-?\d+) answer (?:(?P<of>\d+):)?(?P<at>-?\d+)"
-    r"(?: error (?P<error>\d+))?",
-    "loads": r"(?P<broker>\d+) at (?P<at>\d+)(?: start (?P<start>\d+))?",
-    "saves": r"(?P<broker>\d+) at (?P<at>\d+)",
-    "begins": r"(?P<broker>\d+)",
-    "deletes": r"(?P<broker>\d+)",
-    "isr": r"(?P<broker>\d+) now (?P<isr>[\d,]+)(?: version (?P<version>\d+))?",
-    "serve": r"(?P<at>\d+) from (?P<leader>\d+) hw (?P<hw>\d+)(?: lso (?P<lso>\d+))?",
-    "tells": r"(?P<witness>\d+) leader (?P<leader>-?\d+) epoch (?P<epoch>\d+)",
-    "fails": r"(?P<broker>\d+)",
-    "exits": r"(?P<broker>\d+)",
-    "resets": r"(?P<broker>\d+) to (?P<at>\d+)",
-    "cuts": r"(?P<broker>\d+) to (?P<at>\d+) by hw",
-    "fell": r"(?P<broker>\d+) from (?P<at>\d+) to (?P<hw>\d+)",
-    "shrinks": r"(?P<broker>\d+) from (?P<former>[\d,]+) to (?P<isr>[\d,]+) at (?P<at>\d+)",
-    "answers": r"(?P<broker>\d+) with (?P<of>\d+):(?P<at>\d+)",
+_ROLE: Final = r"(?P<broker>\d+) epoch (?P<epoch>\d+) at (?P<offset>\d+) hw (?P<high_watermark>\d+)"
+_BROKER: Final = r"(?P<broker>\d+)"
+_BROKER_TO: Final = r"(?P<broker>\d+) to (?P<offset>\d+)"
+_VERSION: Final = r"(?: version (?P<partition_epoch>\d+))?"
+_ERROR: Final = r"(?: error (?P<error>\d+))?"
+
+
+class _StatementForm(NamedTuple):
+    """What a verb draws: a kind of statement, and the words behind the verb by the statement's fields."""
+
+    kind: str
+    shape: str
+    teller: Literal["broker", "leader", "witness"] = "broker"
+    """Whose word it is: a broker's in its own log, a leader's in its trace of who asked it, or a witness's."""
+
+
+_FORMS: Final[Mapping[str, _StatementForm]] = {
+    "leads": _StatementForm("leader-starts", _ROLE + r"(?: isr (?P<isr>[\d,]+))?" + _VERSION),
+    "follows": _StatementForm("follower-starts", _ROLE + r"(?: from (?P<leader>-?\d+))?"),
+    "truncates": _StatementForm("truncated", _BROKER_TO),
+    "keeps": _StatementForm("truncation-kept", r"(?P<broker>\d+) at (?P<end_offset>\d+)"),
+    "loads": _StatementForm(
+        "log-loaded", r"(?P<broker>\d+) at (?P<end_offset>\d+)(?: start (?P<log_start_offset>\d+))?"
+    ),
+    "saves": _StatementForm("producer-state-saved", r"(?P<broker>\d+) at (?P<offset>\d+)"),
+    "begins": _StatementForm("log-created", _BROKER),
+    "deletes": _StatementForm("log-deleted", _BROKER),
+    "isr": _StatementForm("isr", r"(?P<broker>\d+) now (?P<isr>[\d,]+)" + _VERSION),
+    "fails": _StatementForm("marked-as-failed", _BROKER),
+    "exits": _StatementForm("cut-refused", _BROKER),
+    "resets": _StatementForm("log-reset", _BROKER_TO),
+    "cuts": _StatementForm("cut-by-high-watermark", _BROKER_TO + " by hw"),
+    "answers": _StatementForm(
+        "cut-by-epoch-answer", r"(?P<broker>\d+) with (?P<answered_epoch>\d+):(?P<answer_offset>(?P<offset>\d+))"
+    ),
+    "fell": _StatementForm("high-watermark-fell", r"(?P<broker>\d+) from (?P<offset>\d+) to (?P<high_watermark>\d+)"),
+    "shrinks": _StatementForm(
+        "isr-shrinking",
+        r"(?P<broker>\d+) from (?P<previous_isr>[\d,]+) to (?P<isr>[\d,]+) at (?P<end_offset>\d+)",
+    ),
+    "serve": _StatementForm(
+        "consumed",
+        r"(?P<offset>\d+) from (?P<leader>\d+) hw (?P<high_watermark>\d+)(?: lso (?P<last_stable_offset>\d+))?",
+        "leader",
+    ),
+    "fetch": _StatementForm(
+        "fetched",
+        r"(?P<broker>\d+)@(?P<offset>\d+) from (?P<leader>\d+) hw (?P<high_watermark>\d+)(?: epoch (?P<epoch>\d+))?"
+        r"(?: last (?P<asked_epoch>-?\d+))?(?: start (?P<log_start_offset>\d+))?"
+        r"(?: diverges (?P<answered_epoch>\d+):(?P<answer_offset>\d+))?" + _ERROR + r"(?P<implied> implied)?",
+        "leader",
+    ),
+    "acks": _StatementForm(
+        "produced", r"(?P<leader>(?P<broker>\d+)) at (?P<offset>-?\d+) acks (?P<acks>all|1)" + _ERROR, "leader"
+    ),
+    "asks": _StatementForm(
+        "epoch-asked",
+        r"(?P<broker>\d+) of (?P<leader>\d+) epoch (?P<asked_epoch>-?\d+) answer (?:(?P<answered_epoch>\d+):)?"
+        r"(?P<answer_offset>-?\d+)" + _ERROR,
+        "leader",
+    ),
+    "leader": _StatementForm(
+        "leadership",
+        r"(?P<leader>-?\d+) epoch (?P<epoch>\d+) isr(?: (?P<isr>[\d,]+))?(?: of (?P<replicas>[\d,]+))?"
+        r"(?: told (?P<witness>\d+))?(?: elr (?P<elr>[\d,]+|none))?(?: known (?P<last_known_elr>[\d,]+))?"
+        r"(?P<record> record)?",
+        "witness",
+    ),
+    "tells": _StatementForm(
+        "leader-told", r"(?P<witness>\d+) leader (?P<leader>-?\d+) epoch (?P<epoch>\d+)", "witness"
+    ),
 }
+_READ_AS: Final[Mapping[str, Callable[[str], object]]] = {
+    **dict.fromkeys(("isr", "previous_isr", "replicas", "elr", "last_known_elr"), ids),
+    **dict.fromkeys(("implied", "record"), bool),
+    "acks": lambda text: -1 if text == "all" else 1,
+}
+"""How the words for a field become its value; those for all others are numbers."""
 
 
 def is_event(line: str) -> bool:
@@ -92,17 +141,18 @@ def is_event(line: str) -> bool:
 def read_event(line: str) -> Moment:
     """The statement that an event line draws."""
     event = _EVENT.match(line)
-    shape = _SHAPES.get(event["verb"]) if event else None
-    if event is None or shape is None:
-        message = f"expected a time and one of {', '.join(sorted(_SHAPES))}, found {line!r}"
+    form = _FORMS.get(event["verb"]) if event else None
+    if event is None or form is None:
+        message = f"expected a time and one of {', '.join(sorted(_FORMS))}, found {line!r}"
         raise ValueError(message)
-    words = words_of(shape, verb_and_rest(f"{event['verb']} {event['rest']}")[1])
+    words = words_of(form.shape, verb_and_rest(f"{event['verb']} {event['rest']}")[1])
     if words is None:
         message = f"expected {_example(event['verb'])!r} or the like, found {line!r}"
         raise ValueError(message)
+    fields = {name: _READ_AS.get(name, int)(text) for name, text in words.items() if text is not None}
     time = int(event["time"])
-    span = Span(source=EVENTS, start=time, end=time + 1)
-    return _READERS[event["verb"]](words, time, span)
+    fields |= {"time": time, "span": Span(source=EVENTS, start=time, end=time + 1)}
+    return _leadership(fields) if form.kind == "leadership" else _told_by(form, fields)
 
 
 def _example(verb: str) -> str:
@@ -111,119 +161,15 @@ def _example(verb: str) -> str:
     return next((line for line in shown if line.split()[1:2] == [verb] and _EVENT.match(line)), verb)
 
 
-def _own(kind: str) -> Callable[[Words, int, Span], Moment]:
-    """Readers of what a broker says in its own log."""
-    ends_at = kind in ("truncation-kept", "log-loaded", "isr-shrinking")
-
-    def read(words: Words, time: int, span: Span) -> Moment:
-        broker = number(words, "broker")
-        return statement(
-            kind,
-            clock=f"broker {broker}",
-            time=time,
-            witness=broker,
-            broker=broker,
-            leader=number(words, "leader"),
-            epoch=number(words, "epoch"),
-            partition_epoch=number(words, "version"),
-            offset=None if ends_at else number(words, "at"),
-            end_offset=number(words, "at") if ends_at else None,
-            high_watermark=number(words, "hw"),
-            log_start_offset=number(words, "start"),
-            answered_epoch=number(words, "of"),
-            answer_offset=number(words, "at") if kind == "cut-by-epoch-answer" else None,
-            isr=brokers(words, "isr"),
-            previous_isr=brokers(words, "former"),
-            span=span,
-        )
-
-    return read
+def _told_by(form: _StatementForm, fields: Mapping[str, object]) -> Moment:
+    """What one broker says; a request that it tells of had no error unless the line names one."""
+    witness, answered = fields[form.teller], {} if form.teller == "broker" else {"error": 0}
+    return statement(form.kind, **{**answered, **fields, "clock": f"broker {witness}", "witness": witness})
 
 
-def _served(kind: str) -> Callable[[Words, int, Span], Moment]:
-    """Readers of what a leader's trace says of those that asked it."""
-
-    def read(words: Words, time: int, span: Span) -> Moment:
-        leader, asked = number(words, "leader"), kind == "epoch-asked"
-        acks = words.get("acks")
-        return statement(
-            kind,
-            clock=f"broker {leader}",
-            time=time,
-            witness=leader,
-            broker=leader if kind == "produced" else number(words, "broker"),
-            leader=leader,
-            offset=None if asked else number(words, "at"),
-            high_watermark=number(words, "hw"),
-            last_stable_offset=number(words, "lso"),
-            epoch=None if asked else number(words, "epoch"),
-            asked_epoch=number(words, "epoch" if asked else "last"),
-            answered_epoch=number(words, "of"),
-            answer_offset=number(words, "at" if asked else "ends"),
-            log_start_offset=number(words, "start"),
-            acks=None if acks is None else (-1 if acks == "all" else 1),
-            error=number(words, "error") or 0,
-            implied=words.get("implied") is not None,
-            span=span,
-        )
-
-    return read
-
-
-def _leadership(words: Words, time: int, span: Span) -> Moment:
-    receiver = number(words, "told")
-    nobodys = "controller" if words.get("record") else "order"
-    return PartitionState(
-        kind="leadership",
-        clock=nobodys if receiver is None else f"broker {receiver}",
-        time=time,
-        witness=receiver,
-        leader=number(words, "leader"),
-        epoch=number(words, "epoch"),
-        partition_epoch=time,
-        isr=brokers(words, "isr") or (),
-        replicas=brokers(words, "replicas"),
-        elr=brokers(words, "elr"),
-        last_known_elr=brokers(words, "known"),
-        span=span,
-    )
-
-
-def _told_to_a_client(words: Words, time: int, span: Span) -> Moment:
-    witness = number(words, "witness")
-    return PartitionState(
-        kind="leader-told",
-        clock=f"broker {witness}",
-        time=time,
-        witness=witness,
-        leader=number(words, "leader"),
-        epoch=number(words, "epoch"),
-        error=0,
-        span=span,
-    )
-
-
-_READERS: Final[Mapping[str, Callable[[Words, int, Span], Moment]]] = {
-    "leads": _own("leader-starts"),
-    "follows": _own("follower-starts"),
-    "truncates": _own("truncated"),
-    "keeps": _own("truncation-kept"),
-    "loads": _own("log-loaded"),
-    "saves": _own("producer-state-saved"),
-    "begins": _own("log-created"),
-    "deletes": _own("log-deleted"),
-    "isr": _own("isr"),
-    "fails": _own("marked-as-failed"),
-    "exits": _own("cut-refused"),
-    "resets": _own("log-reset"),
-    "cuts": _own("cut-by-high-watermark"),
-    "answers": _own("cut-by-epoch-answer"),
-    "fell": _own("high-watermark-fell"),
-    "shrinks": _own("isr-shrinking"),
-    "serve": _served("consumed"),
-    "fetch": _served("fetched"),
-    "acks": _served("produced"),
-    "asks": _served("epoch-asked"),
-    "leader": _leadership,
-    "tells": _told_to_a_client,
-}
+def _leadership(fields: Mapping[str, object]) -> Moment:
+    """What the controller decided: its record, or an order, of which the broker tells that was given it."""
+    said, receiver = {"isr": (), **fields}, fields.get("witness")
+    nobodys = "controller" if said.pop("record", False) else "order"
+    clock = nobodys if receiver is None else f"broker {receiver}"
+    return statement("leadership", **said, clock=clock, partition_epoch=fields["time"])
