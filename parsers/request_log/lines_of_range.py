@@ -75,17 +75,6 @@ def pieces_of(file: BinaryIO, start: int, end: int | None, limit: int = LINE_LIM
         yield from unpacked_blocks(file, limit)
 
 
-def lines_in(piece: WholeLines | Line, limit: int = LINE_LIMIT) -> Iterator[Line]:
-    """The lines of a block, one by one."""
-    if isinstance(piece, Line):
-        yield piece
-        return
-    start = piece.start
-    for data in piece.data[:-1].split(b"\n"):
-        yield Line(start, start + len(data), data[:limit], len(data) <= limit)
-        start += len(data) + 1
-
-
 def _blocks(file: BinaryIO, position: int, stop: int, limit: int) -> Iterator[WholeLines | Line]:
     """Memory is bounded by `limit` and two chunks."""
     held = bytearray()

@@ -14,15 +14,7 @@ from parsers.request_log import isr_requests, log_moves, positions
 from parsers.request_log.by_grammar import fetch_line, produce_line
 from parsers.request_log.fields import WrongShape
 from parsers.request_log.layout import MARKER, Layout
-from parsers.request_log.lines_of_range import (
-    LINE_LIMIT,
-    MARKS_LIMIT,
-    Line,
-    Unpackable,
-    WholeLines,
-    is_crowded,
-    lines_in,
-)
+from parsers.request_log.lines_of_range import LINE_LIMIT, MARKS_LIMIT, Line, Unpackable, is_crowded
 from parsers.request_log.request import Request, parse_request
 from parsers.request_log.typed import FetchLine, ProduceLine
 from parsers.tables import Refusal, RefusalKind
@@ -150,34 +142,13 @@ def _counted(first: Refusal, count: int) -> Refusal:
     return first if count == 1 else replace(first, found=f"{first.found} ({count - 1} more {more} refused alike)")
 
 
-def request_events(
-    pieces: Iterable[WholeLines | Line],
-    origin: Origin,
-    layout: Layout,
-    counts: LineCounts,
-    *,
-    apis: Collection[str] = EVERY_API,
-    line_limit: int = LINE_LIMIT,
-) -> Iterator[Event]:
-    """The events of some lines, in order."""
-    place = 0
-    try:
-        for piece in pieces:
-            for line in lines_in(piece, line_limit):
-                place = line.end
-                counts.lines += 1
-                yield from line_events(line, origin, layout, counts, apis)
-    except Unpackable as error:
-        yield unpackable(error, origin, place)
-
-
 def unpackable(error: Unpackable, origin: Origin, place: int) -> Refusal:
     """A packed file whose text ends before it should."""
     return refuse(origin, "damage", place, place, expected="gzip data to its end", found=str(error))
 
 
 def line_events(
-    line: Line, origin: Origin, layout: Layout, counts: LineCounts, apis: Collection[str] = EVERY_API
+    line: Line, origin: Origin, layout: Layout, counts: LineCounts, apis: Collection[str]
 ) -> Sequence[Event]:
     """What one line tells, and those that begin inside it; requests of other kinds than `apis` tell nothing."""
     events, rest = _up_to_a_tear(line, origin, layout, counts, apis)

@@ -19,9 +19,9 @@ from parsers.request_log.batches import batches_of
 from parsers.request_log.folded import Folded
 from parsers.request_log.gathered import Taken
 from parsers.request_log.layout import Layout, layout_of
-from parsers.request_log.lines_of_range import LINE_LIMIT, Line, WholeLines, blocks_of, pieces_of
+from parsers.request_log.lines_of_range import LINE_LIMIT, Line, Unpackable, WholeLines, blocks_of, pieces_of
 from parsers.request_log.presence import layout_in
-from parsers.request_log.read import Event, kept_refusals, request_events, unreadable
+from parsers.request_log.read import EVERY_API, Event, kept_refusals, line_events, unpackable, unreadable
 from parsers.request_log.typed import FetchLine
 from parsers.tables import BrokerEvent, BrokerSetting, Refusal, from_arrow
 from parsers.tables.requests import EpochRequest, Fetch, IsrRequest, OffsetRequest, Produce, RequestEvent, SessionGap
@@ -75,7 +75,7 @@ def collect(
     kinds: dict[type, list[Event]] = {
         kind: [] for kind in (ReadLine, EpochRequest, OffsetRequest, IsrRequest, RequestEvent, Refusal)
     }
-    events: Iterable[Event] = request_events(pieces, origin, layout, counts, line_limit=line_limit)
+    events: Iterable[Event] = every_event(pieces, origin, layout, counts, line_limit)
     for event in kept_refusals(events, origin):
         kinds[type(event)].append(event)
     lines = [event for event in kinds[ReadLine] if isinstance(event, ReadLine)]
@@ -89,6 +89,32 @@ def collect(
         refusals=tuple(kinds[Refusal]),  # type: ignore[arg-type]
         counts=counts,
     )
+
+
+def every_event(
+    pieces: Iterable[WholeLines | Line], origin: Origin, layout: Layout, counts: LineCounts, line_limit: int
+) -> Iterator[Event]:
+    """What every line tells by the grammar alone, in order: what is read faster is held against it."""
+    place = 0
+    try:
+        for piece in pieces:
+            for line in lines_in(piece, line_limit):
+                place = line.end
+                counts.lines += 1
+                yield from line_events(line, origin, layout, counts, EVERY_API)
+    except Unpackable as error:
+        yield unpackable(error, origin, place)
+
+
+def lines_in(piece: WholeLines | Line, limit: int = LINE_LIMIT) -> Iterator[Line]:
+    """The lines of a block, one by one."""
+    if isinstance(piece, Line):
+        yield piece
+        return
+    start = piece.start
+    for data in piece.data[:-1].split(b"\n"):
+        yield Line(start, start + len(data), data[:limit], len(data) <= limit)
+        start += len(data) + 1
 
 
 def parse_events(data: bytes, reading: Reading) -> Parsed[BrokerEvent]:

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from parsers.provenance import Origin
-from parsers.request_log.lines_of_range import Line, blocks_of, lines_in
+from parsers.request_log.lines_of_range import Line, blocks_of
 from parsers.tables import Fetch, arrow_schema, to_arrow
 from tests.lab.effort import cases
-from tests.lab.whole_logs import RequestLog, fetch_rows, read_request_lines, read_request_log
+from tests.lab.whole_logs import RequestLog, fetch_rows, lines_in, read_request_lines, read_request_log
 
 SAMPLES = Path(__file__).parents[2] / "sample_logs"
 ORIGIN = Origin(source="kafka-request.log", broker=1)
