@@ -30,40 +30,27 @@ def suite_of(name: str, expected: Iterable[Expected]) -> ExpectationSuite:
 def expectation_of(expected: Expected) -> Expectation:
     """One expectation in the words of Great Expectations."""
     described = {"description": f"{expected.name}: {expected.says}", "meta": {NAME: expected.name}}
-    return _BUILDERS[expected.kind](expected, described)
+    kind, values = _KINDS[expected.kind]
+    return kind(column=expected.column, **values(expected), **described)
 
 
-def _exists(expected: Expected, described: dict[str, Any]) -> Expectation:
-    return ExpectColumnToExist(column=expected.column, **described)
+def _none(_: Expected) -> dict[str, Any]:
+    return {}
 
 
-def _type(expected: Expected, described: dict[str, Any]) -> Expectation:
-    return ExpectColumnValuesToBeOfType(column=expected.column, type_=expected.type or "", **described)
+def _set(expected: Expected) -> dict[str, Any]:
+    return {"value_set": list(expected.values)}
 
 
-def _not_null(expected: Expected, described: dict[str, Any]) -> Expectation:
-    return ExpectColumnValuesToNotBeNull(column=expected.column, **described)
-
-
-def _between(expected: Expected, described: dict[str, Any]) -> Expectation:
-    return ExpectColumnValuesToBeBetween(
-        column=expected.column, min_value=expected.minimum, max_value=expected.maximum, **described
-    )
-
-
-def _in_set(expected: Expected, described: dict[str, Any]) -> Expectation:
-    return ExpectColumnValuesToBeInSet(column=expected.column, value_set=list(expected.values), **described)
-
-
-def _not_in_set(expected: Expected, described: dict[str, Any]) -> Expectation:
-    return ExpectColumnValuesToNotBeInSet(column=expected.column, value_set=list(expected.values), **described)
-
-
-_BUILDERS: Final[Mapping[Kind, Callable[[Expected, dict[str, Any]], Expectation]]] = {
-    "exists": _exists,
-    "type": _type,
-    "not_null": _not_null,
-    "between": _between,
-    "in_set": _in_set,
-    "not_in_set": _not_in_set,
+_KINDS: Final[Mapping[Kind, tuple[Callable[..., Expectation], Callable[[Expected], dict[str, Any]]]]] = {
+    "exists": (ExpectColumnToExist, _none),
+    "type": (ExpectColumnValuesToBeOfType, lambda expected: {"type_": expected.type or ""}),
+    "not_null": (ExpectColumnValuesToNotBeNull, _none),
+    "between": (
+        ExpectColumnValuesToBeBetween,
+        lambda expected: {"min_value": expected.minimum, "max_value": expected.maximum},
+    ),
+    "in_set": (ExpectColumnValuesToBeInSet, _set),
+    "not_in_set": (ExpectColumnValuesToNotBeInSet, _set),
 }
+"""Of each kind its expectation, and what that asks for beside the column."""

@@ -13,18 +13,12 @@ from parsers.tables.requests import RequestApi, RequestEvent
 
 _NONE: Final[Struct] = {}
 _NUMBER: Final = ("partitionIndex", "partition")
-_EVENT: Final[Mapping[str, None]] = dict.fromkeys(
-    (
-        "sender", "topic", "topic_id", "partition", "leader_epoch", "delete_partition", "offset", "low_watermark",
-        "producer_id", "producer_epoch", "committed", "coordinator_epoch", "broker_epoch", "previous_broker_epoch",
-        "error_code",
-    )
-)  # fmt: skip
+_UNTOLD: Final[Mapping[str, None]] = dict.fromkeys(RequestEvent.__struct_fields__)
 
 
 def _event(request: Request, origin: Origin, api: RequestApi, **fields: str | int | bool | None) -> RequestEvent:
     """A row in which everything not told is null."""
-    return RequestEvent(**head_of(request, origin), api=api, **{**_EVENT, **fields})  # type: ignore[arg-type]
+    return RequestEvent(**{**_UNTOLD, **head_of(request, origin), "api": api, **fields})  # type: ignore[arg-type]
 
 
 def stop_replica(request: Request, origin: Origin) -> Iterator[RequestEvent]:
