@@ -18,19 +18,22 @@ from rules.finding import Severity
 from tests.lab.clock_steps import step, times_in
 from tests.lab.effort import fast_if
 from tests.lab.sample_histories import SAMPLES
+from tests.lab.sample_reports import report_on
 
 CLEAN: Final = ("clean_2_8", "clean_4x")
 BACK: Final = (-1, -2, -3, -5, -10, -20, -60, -3600)
 FORWARD: Final = (1, 2, 3, 5, 10, 20, 60, 3600)
-Draw = tuple[str, str, int, int]
-"""A sample, whose clocks step, by how many seconds, and which draw of the place it is."""
+Draw = tuple[str, str, int]
+"""A sample, whose clocks step, and by how many seconds."""
 DRAWS: Final[list[Draw]] = [
-    *product(CLEAN, ("broker",), (*BACK, *FORWARD), range(2)),
-    *product(CLEAN, ("every",), (*BACK, *FORWARD[::2]), range(2)),
+    *product(CLEAN, ("broker",), (*BACK, *FORWARD)),
+    *product(CLEAN, ("every",), (*BACK, *FORWARD[::2])),
 ]
 FAST: Final[frozenset[Draw]] = frozenset((
-    *(("clean_2_8", who, by, 0) for who, by in (("broker", -5), ("broker", 2))),
-    *(("clean_4x", "every", -20, 0), ("clean_2_8", "every", -2, 0)),
+    ("clean_2_8", "broker", -5),
+    ("clean_2_8", "broker", 2),
+    ("clean_4x", "every", -20),
+    ("clean_2_8", "every", -2),
 ))
 
 
@@ -40,7 +43,7 @@ FileDraw = tuple[str, int, int]
 """A sample, how many files of one broker are shifted, each by an amount of its own, and which draw it is."""
 OPEN: Final[FileDraw] = ("clean_2_8", 1, 0)
 """A server.log five seconds early: only a follower that joins before it asks shows that, as one torn line would."""
-FILE_DRAWS: Final[list[FileDraw]] = [draw for draw in product(SHIFTED_FILES, (1, 2), range(4)) if draw != OPEN]
+FILE_DRAWS: Final[list[FileDraw]] = [draw for draw in product(SHIFTED_FILES, (1, 2), range(2)) if draw != OPEN]
 FAST_FILES: Final[frozenset[FileDraw]] = frozenset((("clean_2_8", 1, 1), ("lost_pages_hw", 2, 0)))
 BEFORE_ALL: Final = -1
 """No line is older: a whole file is shifted."""
@@ -71,8 +74,8 @@ def stepped(root: Path, logs: Sequence[Path], at: int, by: int) -> AuditReport:
 
 @pytest.mark.parametrize("draw", fast_if(FAST.__contains__, DRAWS), ids=str)
 def test_a_clock_that_steps_accuses_nobody(draw: Draw, tmp_path: Path) -> None:
-    case, who, by, seed = draw
-    chance, root = random.Random(f"{case}/{who}/{by}/{seed}"), tmp_path / "dump"  # noqa: S311 - a draw, not a secret
+    case, who, by = draw
+    chance, root = random.Random(f"{case}/{who}/{by}/0"), tmp_path / "dump"  # noqa: S311 - a draw, not a secret
     shutil.copytree(SAMPLES / case / "dump", root, symlinks=True)
     logs = logs_that_step(root, who, chance)
     assert accused(stepped(root, logs, chance.choice(times_in(logs)), by)) == []
@@ -97,7 +100,7 @@ def test_files_of_a_broker_on_clocks_of_their_own_accuse_nobody(draw: FileDraw, 
     """What the dump says as it is may be said; nothing else is, and it is not called clean where it had a loss."""
     case, files, seed = draw
     chance = random.Random(f"{case}/{files}/{seed}")  # noqa: S311 - a draw, not a secret
-    whole = audit(SAMPLES / case / "dump", AuditConfig(engine="local"))
+    whole = report_on(SAMPLES / case)
     report = shifted(case, tmp_path / "dump", drawn_files(case, files, chance))
     assert charges(report) <= charges(whole)
     assert report.verdict != "clean" or not charges(whole)
@@ -110,7 +113,7 @@ def test_an_election_by_a_controller_log_of_another_clock_deposes_nobody(gone: s
     shutil.copytree(SAMPLES / "lost_pages_hw" / "dump", dump, symlinks=True)
     (dump / gone).unlink()
     step(dump / "broker-2/logs/controller.log", BEFORE_ALL, 60_000)
-    whole = audit(SAMPLES / "lost_pages_hw" / "dump", AuditConfig(engine="local"))
+    whole = report_on(SAMPLES / "lost_pages_hw")
     assert charges(audit(dump, AuditConfig(engine="local"))) <= charges(whole)
 
 
