@@ -12,5 +12,5 @@ REMOTE_LOG_TOPIC: Final = "__remote_log_metadata"
 SHARE_STATE_TOPIC: Final = "__share_group_state"
 BROKERS_TOPICS: Final = frozenset({GROUPS_TOPIC, TRANSACTIONS_TOPIC, SHARE_STATE_TOPIC, REMOTE_LOG_TOPIC})
 """Topics that brokers alone write and read."""
-COMPACTED_TOPICS: Final = frozenset({GROUPS_TOPIC, TRANSACTIONS_TOPIC, SHARE_STATE_TOPIC, "_schemas"})
+COMPACTED_TOPICS: Final = BROKERS_TOPICS - {REMOTE_LOG_TOPIC} | {"_schemas"}
 """Topics that are compacted wherever they are, a schema registry's among them."""

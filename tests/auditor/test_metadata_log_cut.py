@@ -12,7 +12,8 @@ from dumps_at_hand import audited, copied
 from auditor.diff.side import side_of
 from auditor.report.json import document
 from auditor.report.summary import summary
-from auditor.report.summary.conclusion import WAY_OUT, doubts
+from auditor.report.summary.conclusion import doubts
+from auditor.report.summary.not_whole import WAY_OUT
 
 LENGTH_AT, HEAD = 8, 12
 
@@ -44,7 +45,7 @@ def test_a_metadata_log_that_lacks_a_partition_keeps_the_verdict_open(kept: int,
     else:
         assert (report.verdict, report.exit_code, len(blocking)) == ("unknown", 3, 1)
         assert blocking[0].startswith("The metadata log here lacks 1 partition of this dump")
-        assert [*doubts(report)] == [f"the metadata log here lacks 1 partition of this dump {WAY_OUT}"]
+        assert [*doubts(report)] == [f"the metadata log here lacks 1 partition of this dump ({WAY_OUT})"]
     assert side_of(document(report), "this").lacking is not partial
 
 

@@ -20,11 +20,12 @@ from auditor.report.named_places import named_places, told_places
 from auditor.report.postmortem.document import render as postmortem
 from auditor.report.summary import LossTotals, Summary, summary
 from auditor.report.summary.actions import actions
+from auditor.report.summary.coordinators_topics import OF_BROKERS
 from auditor.report.summary.folded_findings import folded
 from auditor.report.summary.perhaps import at_stake, perhaps_lost
 from auditor.report.terminal.screen import lost_words
 from rules.finding import Finding, Severity, named_facts, offsets_told, with_last_offsets
-from rules.protocol.topics import TRANSACTIONS_TOPIC
+from rules.protocol.topics import BROKERS_TOPICS, TRANSACTIONS_TOPIC
 from rules.words import listed
 from tests.lab.sample_reports import report_on
 from tests.replaced import replace
@@ -196,10 +197,9 @@ def test_nobody_is_told_for_certain_what_was_only_possibly_acknowledged() -> Non
     assert [a.unsure for a in summary(both).actions if "records again." in a.words] == [False, True]
     names_are = sure.names_are, unsure.names_are
     assert names_are == ("The records were acknowledged to", "The records may have been acknowledged to")
-    back = "First set consumers back to {start}. Then"
-    assert sure.words == f"{back} producers must write the acknowledged records again."
-    perhaps = "producers may have to write these records again. Whether any of them was acknowledged is not known."
-    assert unsure.words == f"{back} {perhaps}"
+    assert sure.words == "Producers must write the acknowledged records again."
+    perhaps = "Producers may have to write these records again. Whether any of them was acknowledged is not known."
+    assert unsure.words == perhaps
     told = "fire-0 offsets 50–69 of epoch 0 (acknowledged: 50, 60; perhaps 51–59, 61–69)"
     assert [aim.words for aim in sure.aims] == [told]
     assert "20 records possibly acknowledged, offsets 50–69 of epoch 0. Broker 2" in postmortem(open_)
@@ -373,3 +373,7 @@ def test_nobody_is_asked_to_write_or_read_again_what_brokers_alone_write() -> No
     words = [action.line(3, 8, 80) for action in own if action.kind == "act"]
     assert any("where transactions stand" in each for each in words)
     assert not any("producers write" in each or "Consumers that read" in each for each in words)
+
+
+def test_every_topic_that_brokers_alone_write_has_its_own_words() -> None:
+    assert OF_BROKERS.keys() == BROKERS_TOPICS

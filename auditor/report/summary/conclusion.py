@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
 
 from msgspec import Struct
 
@@ -13,7 +12,7 @@ from auditor.report.summary.action import Action
 from auditor.report.summary.actions import actions
 from auditor.report.summary.folded_findings import FoldedFinding, folded
 from auditor.report.summary.incidents import IncidentEntry, incident_entries
-from auditor.report.summary.not_whole import not_whole
+from auditor.report.summary.not_whole import WAY_OUT, not_whole
 from auditor.report.summary.perhaps import AtStake, at_stake, perhaps_lost
 from auditor.report.summary.totals import LossTotals, totals
 from auditor.report.summary.unseen import Unseen, unseen
@@ -21,7 +20,6 @@ from auditor.report.unbilled import unbilled
 from rules.finding import NO_BEARING, Finding, Place, Severity, place_of
 from rules.words import counted, listed
 
-WAY_OUT: Final = "(add what is missing, or accept that with --partial)"
 SEVERITIES = ("critical", "high", "medium", "low")
 
 
@@ -133,10 +131,10 @@ def doubts(report: AuditReport) -> Iterator[str]:
     lacking = report.coverage.replicas_lacking
     if lacking:
         named = f"{counted(lacking, 'replica')} named by checkpoints, logs or metadata"
-        yield f"{named} {'is' if lacking == 1 else 'are'} not in this dump {WAY_OUT}"
-    yield from (f"{words} {WAY_OUT}" for words in not_whole(report.coverage))
+        yield f"{named} {'is' if lacking == 1 else 'are'} not in this dump ({WAY_OUT})"
+    yield from (f"{words} ({WAY_OUT})" for words in not_whole(report.coverage))
     if files := [each.words for each in report.coverage.scope.files if each.opens]:
-        yield f"the dump lacks {listed(files)} {WAY_OUT}"
+        yield f"the dump lacks {listed(files)} ({WAY_OUT})"
     known = undecided or unread or lacking or report.coverage.scope.opens or report.coverage.replicas_seen == 0
     if not (report.interrupted or known):
         yield "less was read than --min-coverage asks for"

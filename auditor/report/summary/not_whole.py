@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from auditor.report.model import Coverage
 from rules.words import counted, numbered
+
+WAY_OUT: Final = "add what is missing, or accept that with --partial"
+"""What is to be done about logs and files that a dump lacks."""
 
 
 def not_whole(coverage: Coverage) -> Iterator[str]:

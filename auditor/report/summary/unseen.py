@@ -10,7 +10,7 @@ from msgspec import Struct
 from auditor.report.alike import AlikePoints, alike_points
 from auditor.report.model import AuditReport, Coverage, RefusalLine
 from auditor.report.sheet import size
-from auditor.report.summary.not_whole import not_whole
+from auditor.report.summary.not_whole import WAY_OUT, not_whole
 from rules.finding import capital, question_told
 from rules.words import counted, numbered
 
@@ -18,7 +18,6 @@ Kind = Literal["stopped", "brokers", "replicas", "unread", "question", "logs", "
 MISSING_SHOWN: Final = 6
 NO_RULE_BILLS: Final = "the bill"
 """What asks about losses that no rule speaks of."""
-WAY_OUT: Final = ". If this dump is all that there is, give --partial."
 
 
 class Unseen(Struct, frozen=True, kw_only=True):
@@ -124,7 +123,7 @@ def _logs(coverage: Coverage) -> Iterator[Unseen]:
     if coverage.nameless:
         yield Unseen(kind="names", words=f"{coverage.nameless}.", blocking=False)
     for words in () if coverage.scope.partial else not_whole(coverage):
-        yield Unseen(kind="logs", words=f"{capital(words)}{WAY_OUT}", blocking=True)
+        yield Unseen(kind="logs", words=f"{capital(words)}. {capital(WAY_OUT)}.", blocking=True)
 
 
 def _files(coverage: Coverage) -> Iterator[Unseen]:
@@ -135,7 +134,7 @@ def _files(coverage: Coverage) -> Iterator[Unseen]:
         of = f"{len(lacking.paths)} of {counted(lacking.due, lacking.noun)}"
         words = f"Missing or empty: {of} ({named}). So nothing there tells {lacking.tells}"
         opens = lacking.opens and not coverage.scope.partial
-        yield Unseen(kind="files", words=f"{words}{WAY_OUT if opens else '.'}", blocking=opens)
+        yield Unseen(kind="files", words=f"{words}.{f' {capital(WAY_OUT)}.' if opens else ''}", blocking=opens)
 
 
 def _contradicted(coverage: Coverage) -> Iterator[str]:
