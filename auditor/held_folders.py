@@ -13,7 +13,7 @@ from parsers.checkpoints import read_offset_checkpoint
 from parsers.files import FileFault, locate, read_at, read_source
 from parsers.inventory import Inventory, ReplicaDir
 from parsers.provenance import Source
-from parsers.segment import scan
+from parsers.segment import scan_source
 from parsers.segment.first_batch import FirstBatch, first_batch
 from parsers.tables import Refusal
 from rules.replicas.belied import LooseFolder
@@ -167,19 +167,14 @@ def _tail(root: Path, files: _Files) -> bytes:
 def _last_batches(root: Path, files: _Files) -> frozenset[Batch]:
     """The batches of a last segment that is small; of a large one none is read."""
     last = files.segments[max(files.segments)]
-    place = locate(root, last.origin.source)
-    if isinstance(place, FileFault) or (last.size or 0) > READ_TO_ITS_END:
+    if (last.size or 0) > READ_TO_ITS_END:
         return frozenset()
     columns = ("base_offset", "leader_epoch", "size", "crc")
-    chunks = (chunk.headers.select(columns) for chunk in scan(place, last.origin, verify=False))
+    chunks = (chunk.headers.select(columns) for chunk in scan_source(root, last.origin, verify=False))
     return frozenset(tuple(row.values()) for chunk in chunks for row in chunk.to_pylist())
 
 
 def _read_to_the_end(root: Path, files: _Files) -> int | None:
-    last = max(files.segments)
-    place = locate(root, files.segments[last].origin.source)
-    if isinstance(place, FileFault):
-        return None
-    chunks = scan(place, files.segments[last].origin, verify=False)
+    chunks = scan_source(root, files.segments[max(files.segments)].origin, verify=False)
     ends = [chunk.headers["last_offset"][-1].as_py() for chunk in chunks if len(chunk.headers)]
     return ends[-1] + 1 if ends and ends[-1] is not None else None

@@ -93,6 +93,12 @@ def locate(root: Path | str, source: str) -> Path | FileFault:
     return Path(place)
 
 
+def place_of(root: Path | str, source: str) -> Path:
+    """The same where nobody asks for the fault: a name that leads out of the dump leads nowhere."""
+    place = locate(root, source)
+    return Path(root, "no such file in this dump") if isinstance(place, FileFault) else place
+
+
 def _leads_straight(path: str, root: str) -> bool:
     """Whether a path is its own resolved form: `realpath` builds anew what almost always is what it was."""
     if os.path.normpath(path) != path or not _is_resolved(root):

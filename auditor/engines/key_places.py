@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
 
-from auditor.engines.plan.pieces import file_of
 from auditor.engines.witnesses.texts import is_text
+from parsers.files import place_of
 from parsers.provenance import Origin, Span
 from parsers.records import BATCH_LIMIT, decode_entry, keyed_batch
 from parsers.segment import SegmentChunk
@@ -34,7 +34,7 @@ def copy_to_place(evidence: PartitionEvidence, dump: str) -> Replica | None:
         return None
     if evidence.placing.counts.least(evidence.topic) < 2:  # noqa: PLR2004 - every key has one place only
         return None
-    held = [r for r in evidence.current if r.segments and not is_text(file_of(dump, r.segments[0].source))]
+    held = [r for r in evidence.current if r.segments and not is_text(place_of(dump, r.segments[0].source))]
     leader = evidence.leader_at_the_end
     return next((r for r in held if r is leader), None) or max(held, key=lambda r: r.log_end_offset, default=None)
 

@@ -9,8 +9,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from auditor.engines.opened.opening import entry_at
-from auditor.engines.plan.pieces import file_of
 from auditor.engines.witnesses.texts import is_text
+from parsers.files import place_of
 from parsers.provenance import Span
 from parsers.records import BATCH_LIMIT, keyed_batch
 from rules.evidence import PartitionEvidence, Replica
@@ -33,7 +33,7 @@ def with_keyless(evidence: PartitionEvidence, dump: str) -> PartitionEvidence:
 def _first_keyless(replica: Replica, dump: str) -> int | None:
     """The first record without a key among the first batch and those beside holes."""
     for span in dict.fromkeys(_looked_at(replica)):
-        if is_text(file_of(dump, span.source)):
+        if is_text(place_of(dump, span.source)):
             return None
         batch = keyed_batch(entry_at(dump, span), BATCH_LIMIT)
         keyless = [offset for offset, key, _ in batch.records if key is None] if batch is not None else []

@@ -11,12 +11,12 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from auditor.engines.opened.opening import entry_at, still_there
-from auditor.engines.plan.pieces import file_of
 from auditor.engines.witnesses.statements_of_rows import known
 from auditor.engines.witnesses.texts import is_text
+from parsers.files import place_of
 from parsers.provenance import Origin, Span
 from parsers.records import decode_entry
-from parsers.segment import scan
+from parsers.segment import scan_source
 from rules.evidence import Level, PartitionEvidence
 from rules.facts.surviving_copies import CopiedBatch, CopyRead
 from rules.loss.incurred import Loss, losses
@@ -78,12 +78,10 @@ def read_copy(stretch: Survivor, lost_epoch: int, level: Level, dump: str) -> Co
 
 def _rows(stretch: Survivor, dump: str) -> Iterator[tuple[dict[str, Any], str]]:
     for span in stretch.spans:
-        path = file_of(dump, span.source)
-        if is_text(path):  # it does not keep the bytes of records
+        if is_text(place_of(dump, span.source)):  # it does not keep the bytes of records
             continue
         before = stretch.start_offset - 1
-        read = scan(path, Origin(source=span.source), start=span.start, end=span.end, listed=span.end)
-        for chunk in read:
+        for chunk in scan_source(dump, Origin(source=span.source), start=span.start, end=span.end, listed=span.end):
             headers = still_there(chunk).headers
             # A wrapper of an old format names its last message alone: it begins behind the batch before it.
             ends = [before, *headers["last_offset"].to_pylist()]

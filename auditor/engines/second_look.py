@@ -11,12 +11,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from auditor.engines.key_places import PlacedKeys, copy_to_place
-from auditor.engines.plan.pieces import file_of
 from auditor.engines.witnesses.texts import is_text, told_headers
 from auditor.engines.zooming import Zooming, with_records, zooming
+from parsers.files import place_of
 from parsers.provenance import Origin, Span
 from parsers.records import BATCH_LIMIT, decode_entry, keyed_batch
-from parsers.segment import SegmentChunk, scan
+from parsers.segment import SegmentChunk, scan_source
 from parsers.tables import RecordRow
 from rules.evidence import PartitionEvidence, Replica, SegmentFile
 from rules.narrow.last_of_keys import KeyLedger, KeyRow, LastRecords
@@ -62,7 +62,7 @@ def look_again(evidence: PartitionEvidence, dump: str) -> PartitionEvidence:
     zooms, asked, copy = zooming(evidence), replicas_to_key(evidence), copy_to_place(evidence, dump)
     if not zooms and not asked and copy is None:
         return evidence
-    texts = [r.broker for r in asked if any(is_text(file_of(dump, s.source)) for s in r.segments[:1])]
+    texts = [r.broker for r in asked if any(is_text(place_of(dump, s.source)) for s in r.segments[:1])]
     looks = [
         _Look(
             replica=replica,
@@ -107,12 +107,12 @@ def _walk(look: _Look, evidence: PartitionEvidence, dump: str) -> None:
 
 
 def _chunks(segment: SegmentFile, evidence: PartitionEvidence, dump: str, *, entries: bool) -> Iterator[SegmentChunk]:
-    path, origin = file_of(dump, segment.source), Origin(source=segment.source)
+    path, origin = place_of(dump, segment.source), Origin(source=segment.source)
     if is_text(path):
         stretches = told_headers(path, origin, evidence.topic, evidence.partition, segment.base_offset)
         yield from (SegmentChunk(headers=headers, refusals=()) for headers in stretches)
     else:
-        yield from scan(path, origin, listed=segment.size, verify=evidence.level != "quick", entries=entries)
+        yield from scan_source(dump, origin, listed=segment.size, verify=evidence.level != "quick", entries=entries)
 
 
 class KeysRead:
@@ -144,8 +144,7 @@ def deletes_of(replica: Replica, dump: str) -> pl.DataFrame:
     for leftover in replica.leftovers:
         room -= leftover.size
         if room >= 0:
-            path, origin = file_of(dump, leftover.source), Origin(source=leftover.source)
-            for chunk in scan(path, origin, listed=leftover.size, entries=True):
+            for chunk in scan_source(dump, Origin(source=leftover.source), listed=leftover.size, entries=True):
                 _take(chunk, leftover.source, ledger)
     found = ledger.close(0).frame
     return found.filter("deletes").select("key", "offset")

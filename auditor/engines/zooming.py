@@ -12,9 +12,8 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from auditor.engines.opened.opening import still_there, unread_file
-from auditor.engines.plan.pieces import file_of
 from auditor.engines.witnesses.texts import is_text
-from parsers.files import read_exactly
+from parsers.files import place_of, read_exactly
 from parsers.provenance import Origin, Span
 from parsers.records import base_offset_of_legacy_wrapper, decode_entry
 from parsers.refusal import Parsed
@@ -156,7 +155,7 @@ def _writing(row: Mapping[str, Any]) -> Writing:
 def _with_records(replica: Replica, chosen: Sequence[BatchMark], zooming: Zooming, dump: str) -> Replica:
     sound = [batch for batch in chosen if batch.crc_valid is not False]
     # A text does not keep the bytes of records: its batches are compared by what it says of them.
-    from_text = any(is_text(file_of(dump, segment.source)) for segment in replica.segments[:1])
+    from_text = any(is_text(place_of(dump, segment.source)) for segment in replica.segments[:1])
     if not replica.zooms or from_text or len(sound) > BATCHES_DECODED:
         return replica
     records: list[RecordMark] = []
@@ -176,7 +175,7 @@ def _decoded(
     for source, own in groupby(batches, key=lambda batch: batch.span.source):
         marks = list(own)
         spans = [(mark.span.start, mark.span.end) for mark in marks if mark.span not in zooming.decoded]
-        contents = read_exactly(file_of(dump, source), spans)
+        contents = read_exactly(place_of(dump, source), spans)
         for mark in marks:
             parsed = zooming.decoded.get(mark.span)
             yield mark, parsed or decode_entry(next(contents), zooming.origin(mark), mark.span.start)

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal
 
-from auditor.engines.plan.pieces import file_of
 from parsers.provenance import Origin
 from parsers.records import decode_entry
-from parsers.segment import scan
+from parsers.segment import scan_source
 from rules.evidence import PartitionEvidence, Replica
 from rules.loss.survivors import Survivor
 
@@ -55,8 +54,8 @@ def _files(copy: Survivor, replicas: Sequence[Replica]) -> Iterator[str]:
 
 
 def _ends(source: str, start: int, dump: str) -> Iterator[tuple[int, int, Fate]]:
-    path, origin = file_of(dump, source), Origin(source=source)
-    for chunk in scan(path, origin, entries=True):
+    origin = Origin(source=source)
+    for chunk in scan_source(dump, origin, entries=True):
         for row, entry in chunk.entries(("last_offset", "attributes", "producer_id")):
             if (row["attributes"] or 0) & _CONTROL and row["last_offset"] >= start:
                 kind = _control_type(entry, row["span_start"], origin)

@@ -9,11 +9,10 @@ from typing import Final
 import pyarrow as pa
 
 from parsers.describe_text import parse_describe_text
-from parsers.files import read_source
+from parsers.files import place_of, read_source
 from parsers.provenance import FileKind
 from parsers.refusal import Parsed
 from parsers.spark.asked_table import TableRequest
-from parsers.spark.disk_rows import place_of
 from parsers.spark.row_batches import batches_of
 from parsers.spark.slices import FilePart
 from parsers.spark.statement_rows import fetch_rows
@@ -25,7 +24,7 @@ OF_MANY_BROKERS: Final[tuple[FileKind, ...]] = ("trace-table", "describe-text")
 
 
 def _trace_rows(part: FilePart, request: TableRequest) -> Iterator[Fetch | Refusal]:
-    return trace_rows(place_of(request, part), part.origin, part.start, part.end)
+    return trace_rows(place_of(request.path, part.origin.source), part.origin, part.start, part.end)
 
 
 def _description(part: FilePart, request: TableRequest) -> Parsed[Description]:

@@ -24,7 +24,7 @@ from parsers.checkpoints import (
     read_quorum_state,
     read_server_properties,
 )
-from parsers.files import FileFault, locate, read_source
+from parsers.files import place_of, read_source
 from parsers.indexes import INDEX_KINDS, ContradictedEntry, beyond, falls, held_against, read_index, slots_of
 from parsers.provenance import FileKind, Origin
 from parsers.records import decode_entry
@@ -34,14 +34,6 @@ from parsers.spark.asked_table import TableRequest
 from parsers.spark.row_batches import batches_of
 from parsers.spark.slices import FilePart
 from parsers.tables import BrokerSetting, EpochEntry, IndexEntry, OffsetCheckpoint, ProducerState, RecordRow, Refusal
-
-NOWHERE: Final = "no such file in this dump"
-
-
-def place_of(request: TableRequest, part: FilePart) -> Path:
-    """Where a part's file lies; a name that leads out of the dump leads nowhere."""
-    place = locate(Path(request.path), part.origin.source)
-    return Path(request.path, NOWHERE) if isinstance(place, FileFault) else place
 
 
 def _chunks(request: TableRequest, part: FilePart, *, verify: bool) -> Iterator[SegmentChunk]:
@@ -166,8 +158,8 @@ def _contradictions(data: bytes, part: FilePart, root: Path) -> Iterator[Contrad
     slots = slots_of(data, part.base_offset or 0, INDEX_KINDS[part.kind])
     yield from falls(slots)
     segment = replace(part.origin, source=part.origin.source.rpartition(".")[0] + ".log")
-    place = locate(root, segment.source)
-    if isinstance(place, FileFault) or not place.is_file():
+    place = place_of(root, segment.source)
+    if not place.is_file():
         return
     size, end, ended = place.stat().st_size, 0, 0
     for chunk in scan_source(root, segment, verify=False):

@@ -16,11 +16,11 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from parsers.broker_log import given_for
+from parsers.files import place_of
 from parsers.inventory import take_inventory
 from parsers.provenance import FileKind
 from parsers.request_log import NOTHING, SessionState, join, sessions_after
 from parsers.spark.asked_table import TableRequest
-from parsers.spark.disk_rows import place_of
 from parsers.spark.planning import chosen_files
 from parsers.spark.registry import READERS
 from parsers.spark.row_batches import asked_for
@@ -86,8 +86,8 @@ def _folding(request: TableRequest, parts: Sequence[FilePart]) -> Reader:
     """What each part does to sessions, under the place at which it ends."""
 
     def effect(part: FilePart) -> tuple[str, int, SessionState]:
-        patterns = given_for(part.origin.broker, request.log_patterns)
-        sessions = sessions_after(place_of(request, part), part.origin, part.start, part.end, patterns)
+        path, patterns = place_of(request.path, part.origin.source), given_for(part.origin.broker, request.log_patterns)
+        sessions = sessions_after(path, part.origin, part.start, part.end, patterns)
         return part.origin.source, part.end, sessions
 
     def fold(batches: Batches) -> Batches:

@@ -23,14 +23,14 @@ from parsers.broker_log import (
     wall_clock,
     written_as,
 )
-from parsers.files import GZIP
+from parsers.files import GZIP, place_of
 from parsers.internal_topics import InternalRecord, group_history, internal_record, transaction_history
 from parsers.metadata_log import MetadataInput, metadata_history, metadata_input
 from parsers.provenance import Origin
 from parsers.request_log import EVERY_API, NOTHING, RequestColumns, SessionState, Trace
 from parsers.request_log.batches import batches_of as batches_in
 from parsers.spark.asked_table import INSTANT, TableRequest
-from parsers.spark.disk_rows import SMALL, decoded, place_of, small_rows
+from parsers.spark.disk_rows import SMALL, decoded, small_rows
 from parsers.spark.row_batches import batches_of
 from parsers.spark.slices import FilePart
 from parsers.tables import Refusal
@@ -70,7 +70,7 @@ def timed(rows: pa.RecordBatch, request: TableRequest) -> pa.RecordBatch:
 
 def _broker_log(part: FilePart, request: TableRequest, *, settings: bool = False) -> Iterator[LogPart]:
     with ExitStack() as opened:
-        file = opened.enter_context(place_of(request, part).open("rb"))
+        file = opened.enter_context(place_of(request.path, part.origin.source).open("rb"))
         compressed = file.read(2) == GZIP
         file.seek(0)
         reading = Reading(origin=part.origin, settings=settings, layout=_layout(file, part, request, packed=compressed))
@@ -131,7 +131,7 @@ def request_rows(parts: Sequence[FilePart], request: TableRequest) -> Iterator[p
 
 
 def _trace(part: FilePart, request: TableRequest, apis: Collection[str], before: SessionState = NOTHING) -> Trace:
-    path, patterns = place_of(request, part), given_for(part.origin.broker, request.log_patterns)
+    path, patterns = place_of(request.path, part.origin.source), given_for(part.origin.broker, request.log_patterns)
     end = part.end if part.end < part.size else None
     return Trace(path, part.origin, part.start, end, before=before, apis=apis, runs=False, patterns=patterns)
 

@@ -6,8 +6,8 @@ import errno
 from pathlib import Path
 from typing import Final
 
-from auditor.engines.plan.pieces import Piece, file_of
-from parsers.files import is_wide_text, read_exactly, read_head
+from auditor.engines.plan.pieces import Piece
+from parsers.files import is_wide_text, place_of, read_exactly, read_head
 from parsers.provenance import Origin, Span, row_span
 from parsers.refusal import refuse
 from parsers.segment import SegmentChunk, scan_source
@@ -33,7 +33,7 @@ def refuse_misnamed(dump: str, piece: Piece, origin: Origin) -> Refusal | None:
     Every entry begins with its offset, so eight bytes tell that almost every segment is what it is called.
     """
     named = piece.base_offset or 0
-    head = read_head(file_of(dump, piece.source), _OFFSET_BYTES)
+    head = read_head(place_of(dump, piece.source), _OFFSET_BYTES)
     if isinstance(head, bytes) and (len(head) < _OFFSET_BYTES or int.from_bytes(head, signed=True) >= named):
         return None
     for chunk in scan_source(dump, origin, end=1, verify=False):
@@ -52,7 +52,7 @@ def unread_file(refusal: Refusal) -> UnreadFile:
 
 def entry_at(dump: str, span: Span) -> bytes:
     """The bytes of one entry, read again."""
-    (content,) = read_exactly(file_of(dump, span.source), [(span.start, span.end)])
+    (content,) = read_exactly(place_of(dump, span.source), [(span.start, span.end)])
     return content
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from auditor.engines.plan.pieces import Piece, file_of, parts_of, whole
+from auditor.engines.plan.pieces import Piece, parts_of, whole
 from parsers.broker_log import HEAD_BYTES, USUAL_PATTERNS, WrappedLayout, given_for, parse_layout, written_as
-from parsers.files import GZIP, is_wide_text
+from parsers.files import GZIP, is_wide_text, place_of
 from parsers.provenance import Source
 
 LOG_BYTES: Final = 64 << 20
@@ -20,7 +20,7 @@ def log_stretches(dump: str, file: Source, patterns: Sequence[str]) -> Iterator[
     piece, broker = whole(file), file.origin.broker
     if file.kind != "broker-log" or broker is None or piece.size <= LOG_BYTES:
         yield piece
-    elif _may_be_cut(file_of(dump, piece.source), given_for(broker, patterns)):
+    elif _may_be_cut(place_of(dump, piece.source), given_for(broker, patterns)):
         yield from parts_of(piece, LOG_BYTES)
     else:
         yield piece

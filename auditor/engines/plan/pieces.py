@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from msgspec import Struct
 
-from parsers.files import locate
 from parsers.provenance import FileKind, Source
 
 
@@ -20,12 +18,6 @@ class Piece(Struct, frozen=True, kw_only=True):
     size: int
     start: int
     end: int
-
-
-def file_of(dump: str, source: str) -> Path:
-    """Where a source lies; a name that leads out of the dump leads nowhere."""
-    place = locate(dump, source)
-    return place if isinstance(place, Path) else Path(dump, "no such file in this dump")
 
 
 def whole(file: Source) -> Piece:

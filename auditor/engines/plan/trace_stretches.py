@@ -9,9 +9,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from auditor.engines.plan.pieces import Piece, file_of, parts_of, whole
+from auditor.engines.plan.pieces import Piece, parts_of, whole
 from parsers.broker_log import given_for, wall_clock
-from parsers.files import GZIP
+from parsers.files import GZIP, place_of
 from parsers.provenance import Origin, Source
 from parsers.request_log import first_time, holds_requests
 
@@ -58,7 +58,7 @@ def _with_requests(dump: str, files: Sequence[Source]) -> list[Source]:
     own = [file for file in files if file.kind == "request-log"]
     brokers = {file.origin.broker for file in own}
     rest = (file for file in files if file.kind == "broker-log" and file.origin.broker not in brokers)
-    return own + [file for file in rest if holds_requests(file_of(dump, file.origin.source))]
+    return own + [file for file in rest if holds_requests(place_of(dump, file.origin.source))]
 
 
 def _place(file: Source) -> tuple[int, str]:
@@ -67,7 +67,7 @@ def _place(file: Source) -> tuple[int, str]:
 
 def _begun(dump: str, file: Source, patterns: Sequence[str]) -> int:
     """The time of the first line, on the writer's clock; a file without one stands last."""
-    first = first_time(file_of(dump, file.origin.source), given_for(file.origin.broker, patterns))
+    first = first_time(place_of(dump, file.origin.source), given_for(file.origin.broker, patterns))
     time = None if first is None else wall_clock(first)
     return _NEVER if time is None else time
 
@@ -88,7 +88,7 @@ def _cut(dump: str, piece: Piece) -> Iterator[Piece]:
 
 def _is_packed(dump: str, piece: Piece) -> bool:
     try:
-        with file_of(dump, piece.source).open("rb") as file:
+        with place_of(dump, piece.source).open("rb") as file:
             return file.read(2) == GZIP
     except OSError:
         return False

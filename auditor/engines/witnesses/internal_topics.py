@@ -9,13 +9,13 @@ from typing import Final
 import pyarrow.compute as pc
 from msgspec import Struct
 
-from auditor.engines.plan.pieces import Piece, file_of, whole
+from auditor.engines.plan.pieces import Piece, whole
 from auditor.engines.plan.units import Owner, ReadUnit, UnitKind
 from parsers.internal_topics import InternalRecord, internal_record
 from parsers.inventory import Inventory, ReplicaDir, plain_segments
 from parsers.provenance import Origin, Source
 from parsers.records import decode_entry
-from parsers.segment import SegmentChunk, scan
+from parsers.segment import SegmentChunk, scan_source
 from parsers.tables import Refusal
 from rules.protocol.topics import GROUPS_TOPIC, REMOTE_LOG_TOPIC, TRANSACTIONS_TOPIC
 
@@ -83,7 +83,7 @@ def leading(copies: Sequence[Copy]) -> Copy | None:
 def _copy(unit: ReadUnit, folder: str, pieces: Sequence[Piece]) -> Copy:
     for piece in reversed(pieces):
         last, latest = (-1, -1), -1
-        for chunk in scan(file_of(unit.dump, piece.source), unit.origin(piece.source), verify=False):
+        for chunk in scan_source(unit.dump, unit.origin(piece.source), verify=False):
             if chunk.headers.num_rows:
                 epoch, offset = (chunk.headers[name][-1].as_py() for name in ("leader_epoch", "last_offset"))
                 last = (-1 if epoch is None else epoch, offset)
@@ -111,8 +111,8 @@ class Records:
     def of(self, copy: Copy) -> Iterator[InternalRecord]:
         """The records, in the order of the log."""
         for piece in copy.pieces:
-            path, origin = file_of(self._unit.dump, piece.source), self._unit.origin(piece.source)
-            for chunk in scan(path, origin, entries=True):
+            origin = self._unit.origin(piece.source)
+            for chunk in scan_source(self._unit.dump, origin, entries=True):
                 damaged = any(refusal.kind != "zero_tail" for refusal in chunk.refusals)
                 sound = pc.all(chunk.headers["crc_valid"]).as_py() is not False
                 self.whole = self.whole and not damaged and sound

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from auditor.engines.opened.opening import refuse_wide_text
 from auditor.engines.opened.unit_facts import unit_fact, unread_fact
-from auditor.engines.plan.pieces import Piece, file_of
+from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.witnesses.broker_logs import Speech, is_nobodys, read_broker_log, read_stretch
 from auditor.engines.witnesses.broker_settings import OF_BROKERS, Printed, changed, of_changes, of_files, of_log
@@ -29,7 +29,7 @@ from auditor.engines.witnesses.untold_requests import SessionsLost, of_several_b
 from auditor.engines.witnesses.zoned_times import Zones
 from parsers.broker_log import given_for
 from parsers.checkpoints import read_server_properties
-from parsers.files import read_source
+from parsers.files import place_of, read_source
 from parsers.provenance import Origin
 from parsers.request_log import NO_LINE, NOTHING, Other, PartitionFetch, SessionState, Trace, sessions_after
 from parsers.tables import BrokerEvent, Refusal, from_arrow
@@ -76,7 +76,7 @@ def read_logs(unit: ReadUnit) -> Iterator[Fact]:
 def read_trace(unit: ReadUnit, before: SessionState = NOTHING) -> tuple[Sequence[Fact], SessionState]:
     """The same of a stretch of a request log, given the fetch sessions before it; and those after it."""
     (piece,), refusals, names = unit.pieces, list[Refusal](), names_of(unit)
-    path, origin = file_of(unit.dump, piece.source), unit.origin(piece.source)
+    path, origin = place_of(unit.dump, piece.source), unit.origin(piece.source)
     patterns = given_for(origin.broker, unit.log_patterns)
     trace = Trace(path, origin, piece.start, piece.end, before=before, apis=TELLING, patterns=patterns)
     if (wide := refuse_wide_text(path, origin)) is not None:
@@ -100,7 +100,7 @@ def read_trace(unit: ReadUnit, before: SessionState = NOTHING) -> tuple[Sequence
 def sessions_of(unit: ReadUnit) -> SessionState:
     """What a stretch of a request log does to fetch sessions, whatever they were before it."""
     (piece,) = unit.pieces
-    path, origin = file_of(unit.dump, piece.source), unit.origin(piece.source)
+    path, origin = place_of(unit.dump, piece.source), unit.origin(piece.source)
     return sessions_after(path, origin, piece.start, piece.end, given_for(origin.broker, unit.log_patterns))
 
 
@@ -161,7 +161,7 @@ def _statements(unit: ReadUnit, heard: _Heard) -> Iterator[Named]:
         yield from _metadata(unit, heard)
         return
     for piece in unit.pieces:
-        path, origin = file_of(unit.dump, piece.source), unit.origin(piece.source)
+        path, origin = place_of(unit.dump, piece.source), unit.origin(piece.source)
         if (wide := refuse_wide_text(path, origin)) is not None:
             heard.refusals.append(wide)
         elif unit.kind == "server-properties":

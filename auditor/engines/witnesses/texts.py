@@ -12,9 +12,8 @@ from msgspec.structs import replace
 
 from auditor.engines.opened.opening import unread_file
 from auditor.engines.opened.unit_facts import unit_fact, unread_fact
-from auditor.engines.plan.pieces import file_of
 from auditor.engines.plan.units import ReadUnit, TextHome
-from parsers.files import read_head
+from parsers.files import place_of, read_head
 from parsers.inventory import begins_dump_text
 from parsers.provenance import Origin, ReplicaState
 from parsers.refusal import refuse
@@ -101,7 +100,7 @@ def _sections(unit: ReadUnit) -> tuple[dict[ReplicaName, list[_Section]], list[R
     refusals: list[Refusal] = []
     for piece in unit.pieces:
         current: DumpedFile | None = None
-        for chunk in read_dump_text(file_of(unit.dump, piece.source), unit.origin(piece.source)):
+        for chunk in read_dump_text(place_of(unit.dump, piece.source), unit.origin(piece.source)):
             file = chunk.file
             if file is None or file.topic is None or file.partition is None or file.base_offset is None:
                 refusals.extend(chunk.refusals)

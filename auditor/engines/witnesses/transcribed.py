@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from auditor.engines.opened.unit_facts import unit_fact, unread_fact
-from auditor.engines.plan.pieces import Piece, file_of
+from auditor.engines.plan.pieces import Piece
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.witnesses.broker_settings import of_changes
 from auditor.engines.witnesses.counts import counts_in, described_counts
@@ -27,7 +27,7 @@ from auditor.engines.witnesses.thinned_traces import thinned_rows
 from auditor.engines.witnesses.zoned_times import Zones
 from parsers.broker_log import wall_clock
 from parsers.describe_text import parse_describe_text
-from parsers.files import read_source
+from parsers.files import place_of, read_source
 from parsers.metadata_log import Znode, parse_znode_text, znode_place, znode_settings, znode_states
 from parsers.provenance import Origin
 from parsers.refusal import refuse
@@ -96,7 +96,7 @@ def _read_traces(unit: ReadUnit, read: _Transcript) -> None:
     for piece in unit.pieces:
         origin = _origin(unit, piece)
         lost = _Unanswered()
-        answered = _answered(trace_rows(file_of(unit.dump, piece.source), origin), read.refusals, lost)
+        answered = _answered(trace_rows(place_of(unit.dump, piece.source), origin), read.refusals, lost)
         read.note(_sure(of_table(answered, origin, names)))
         read.refusals.extend(lost.refusals(origin))
 
