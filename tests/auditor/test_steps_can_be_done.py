@@ -58,7 +58,7 @@ def test_no_step_needs_what_an_earlier_one_destroyed(case: Path) -> None:
         others = [place for place, step in enumerate(told) if re.search(r"(?i)\b(start|stop|move|elect|put)\b", step)]
         assert max(copies, default=-1) < min(others, default=len(told)), told
         for place, step in enumerate(told):
-            if found := re.search(r"Move \S+ of broker (\d+) away", step):
+            if found := re.search(r"(?i)\bon broker (\d+), move the folder", step):
                 stopped = re.compile(rf"Stop broker {found[1]}\b|leave brokers? [^.]*\b{found[1]}\b[^.]* stopped")
                 assert any(map(stopped.search, told[: place + 1])), told
                 assert any("lect broker" in each for each in told[:place]), told
@@ -81,8 +81,9 @@ def test_no_step_does_what_is_a_no_go_without_what_comes_first(case: Path) -> No
 def folders_copied(first: str, placed: PlacedAdvice, above: list[str]) -> bool:
     """Whether every broker's folder is copied of which some offsets are to be copied."""
     brokers = re.findall(r"from broker (\d+)", first)
-    folder = rf"/\S*{re.escape(placed.topic)}-{placed.partition}\b"
-    return bool(brokers) and all(any(re.search(rf"^Copy \S*-{b}{folder}", step) for step in above) for b in brokers)
+    folder = rf"[^(]*\b{re.escape(placed.topic)}-{placed.partition}\b"
+    copies = [rf"^Copy broker {broker}'s folders? {folder}" for broker in brokers]
+    return bool(copies) and all(any(re.search(copy, step) for step in above) for copy in copies)
 
 
 def pages(report: AuditReport) -> dict[str, str]:
