@@ -86,7 +86,7 @@ def settings_text(config: AuditConfig, heeded: Collection[str] | None = None) ->
 def _shown(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(str, value)) or "none"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return str(value).lower() if isinstance(value, bool) else str(value) or "none"
 
 
 def read_policy(content: Mapping[str, object], where: str) -> Policy:

@@ -203,7 +203,7 @@ def _untold(unjudged: str, unseen: Sequence[int], nowhere: Sequence[Nowhere]) ->
     return "" if doubted is None else f"{in_no_copy(nowhere).strip()} {capital(doubted.doubt)}."
 
 
-_OLD: Final = {"hw-truncation": "at its own high watermark", "kip-101": "where an answer without an epoch tells it to"}
+_OLD: Final = {"hw-truncation": "by the high watermark alone", "kip-101": "by an answer that names no epoch"}
 """Rules by which a follower does not ask its leader where their logs part, and what decides instead."""
 _OUTCOME = {
     "diverges": "with other records at the same offsets",
