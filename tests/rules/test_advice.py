@@ -194,7 +194,7 @@ def test_old_protocols_bar_a_rolling_restart() -> None:
     told = advice_on("kafka 1 0.10.2.1\nkafka 2 1.1.1 ibp 1.1\nbroker 1 0000|\nbroker 2 0000|\n")
     rolling = told.gates[-1]
     assert rolling.going == "no-go"
-    assert "Broker 1 cuts by the high watermark alone (rule hw-truncation) and broker 2 cuts where" in rolling.because
+    assert "Broker 1 cuts by the high watermark alone (rule hw-truncation) and broker 2 cuts by an" in rolling.because
 
 
 def test_a_replica_without_epochs_is_cut_at_its_high_watermark() -> None:
