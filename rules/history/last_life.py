@@ -69,10 +69,13 @@ def _gave_up_again(dated: Iterable[Moment]) -> frozenset[int]:
 
 
 def _loaded(dated: Iterable[Moment]) -> frozenset[int]:
-    """The brokers whose first word of what they hold is that they hold something."""
+    """The brokers whose first word of what they hold is that they hold something.
+
+    A deletion ends the life before, and makes no log: its folder may be put back.
+    """
     held: dict[int, int] = {}
     for moment in dated:
-        reached = held_up_to(moment)
+        reached = None if moment.kind == "log-deleted" else held_up_to(moment)
         if reached is not None and moment.broker is not None and moment.clock == f"broker {moment.broker}":
             held.setdefault(moment.broker, reached)
     return frozenset(broker for broker, reached in held.items() if reached > 0)

@@ -134,6 +134,8 @@ def test_a_log_was_given_up_before_the_last_life(goes_on: str, before: set[int])
     ("goes_on", "may_be_older"),
     [
         ("t8 loads 2 at 4\nt9 follows 2 epoch 0 at 4 hw 4", {2}),
+        ("t5 deletes 2\nt8 loads 2 at 4", {2}),  # its folder was put back
+        ("t5 deletes 2\nt6 begins 2\nt8 loads 2 at 4", set()),
         ("t8 begins 2\nt9 loads 2 at 4", set()),
         ("t8 follows 2 epoch 0 at 0 hw 0\nt9 loads 2 at 4", set()),
     ],
