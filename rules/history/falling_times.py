@@ -81,7 +81,10 @@ def falls_of_files(falls: Iterable[TimesFall]) -> dict[str, list[TimesFall]]:
 
 
 def in_words(falls: Sequence[TimesFall]) -> str:
-    """What falls of one clock tell, as half a sentence: how far it was set back, and when."""
+    """What falls of one clock tell, as half a sentence: how far the times go back, and when.
+
+    Not why: a clock that was set back looks like a thread that had to wait before it wrote the line that it had dated.
+    """
     clock = falls[0].clock
     files = falls_of_files(falls)
     most = max(files.values(), key=len)
@@ -91,4 +94,4 @@ def in_words(falls: Sequence[TimesFall]) -> str:
     first = max(falls, key=lambda fall: fall.before - fall.after)
     when = datetime.fromtimestamp(first.before // 1000, UTC)
     seconds = (first.before - first.after) / 1000
-    return f"{clock}'s clock was set back by {seconds:.1f} s or more at {when:%Y-%m-%d %H:%M:%S}"
+    return f"the times in {clock}'s log {first.line.source} go back by {seconds:.1f} s at {when:%Y-%m-%d %H:%M:%S}"

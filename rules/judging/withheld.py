@@ -43,7 +43,7 @@ _SHOWN: Final = ". {who} says that it {did} at {first}. It says that it {also} a
 _ELSEWHERE: Final = ", those of this partition or of others"
 _NO_MORE: Final = "losses cannot be listed, and no advice can be given"
 _OPERATORS: Final = "ask the operators what was restored{}, and when"
-_CLOCK_OF: Final = "ask the operators when {clock}'s clock was set back, and how far"
+_CLOCK_OF: Final = "ask the operators whether {clock}'s clock was set back, when, and how far"
 _LINES_OF: Final = (
     "{clock}'s server.log, state-change.log and request log{span}, without gaps. If no line is missing in them, only"
     " the operators can tell what was restored or set back"

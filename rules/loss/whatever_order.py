@@ -137,7 +137,7 @@ def _doubt(evidence: PartitionEvidence, answer: Produced, *, everywhere: bool) -
     """What else may explain that the records are not there."""
     who = f"broker {answer.witness}"
     if any(moment.set_back is None for moment in evidence.moments):
-        return f"which lines {who} wrote after its clock was set back"
+        return f"in which order {who} wrote its log lines"
     later = (m for m in evidence.moments if m.clock == answer.clock and (m.time or 0) > (answer.time or 0))
     if any(m.kind in ANEW for m in later) or not any(True for r in evidence.current for _ in epoch_falls(r)):
         return f"whether the topic was deleted and created again after {who} answered, as its server.log tells"
