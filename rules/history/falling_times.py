@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Final
 
 from msgspec import Struct
@@ -20,6 +21,10 @@ MOST_FALLS: Final = 8
 """Falls of one file that are told one by one: in a file with more of them no line tells what came before it."""
 BROKERS: Final = "broker "
 """What the clock of a broker begins with."""
+CACHED_MS: Final = 1000
+"""One thread may print the second that another has cached: log4j 1 lets threads share it."""
+NEAR: Final = 8
+"""Lines before and behind one that waited, by which it is known that its file was written without a pause."""
 _TABLES: Final = (".csv", ".json", ".jsonl", ".ndjson")
 """Fetches as somebody else wrote them down, in whatever order."""
 
@@ -55,13 +60,28 @@ def falls_in(moments: Iterable[Moment]) -> tuple[TimesFall, ...]:
 
 def _of_file(lines: Sequence[Moment]) -> list[TimesFall]:
     newest, found = lines[0].time or 0, list[TimesFall]()
-    for line in lines:
+    for place, line in enumerate(lines):
         at = line.time or 0
         if newest - at > LEAST_MS:
+            if _alone(lines, place, newest):
+                continue
             found.append(TimesFall(clock=line.clock, before=newest, after=at, line=line.span))
             newest = at
         newest = max(newest, at)
     return found[: MOST_FALLS + 1]
+
+
+def _alone(lines: Sequence[Moment], place: int, newest: int) -> bool:
+    """Whether one line alone is older, so that it was no clock: a thread waited with it, or printed a wrong second.
+
+    A clock that was set back would have to go on, until the next line, for as long as it was set back. Of less than a
+    second nobody could tell that; of more no other pause near it may be as long.
+    """
+    times = [line.time or 0 for line in lines[max(0, place - NEAR) : place + NEAR + 1] if line is not lines[place]]
+    at, behind = lines[place].time or 0, lines[place + 1 : place + NEAR + 1]
+    if not behind or any((line.time or 0) < newest - LEAST_MS for line in behind):
+        return False
+    return newest - at < CACHED_MS or max(later - time for time, later in pairwise(times)) < newest - at
 
 
 def by_clock(falls: Iterable[TimesFall]) -> Falls:

@@ -56,6 +56,26 @@ def test_roles_rise_as_their_lines_do() -> None:
     assert not roles_fall_back(in_terms(told))
 
 
+@pytest.mark.parametrize(
+    ("older_by", "behind", "every", "falls"),
+    [
+        (600, 500, 1_500, 0),  # a wrong second, amid lines that are few
+        (8_000, 100, 100, 0),  # a thread that waited, amid lines that are many
+        (8_000, 100, 9_000, 1),  # a pause as long is nothing unusual: a clock may have been set back in it
+        (8_000, -5_000, 100, 1),  # and the next line is older too
+        (600, -400, 1_500, 1),
+    ],
+)
+def test_one_line_that_is_older_than_those_around_it_is_no_clock(
+    older_by: int, behind: int, every: int, falls: int
+) -> None:
+    before = [*range(0, 6 * every, every)]
+    behind_it = [before[-1] + behind + number * every for number in range(6)]
+    times = [*before, before[-1] - older_by, *behind_it]
+    lines = [replace(line("produced", 0, place, REQUESTS, offset=place), time=at) for place, at in enumerate(times)]
+    assert len(falls_in(lines)) == falls
+
+
 def test_another_file_is_put_where_nothing_falls_back() -> None:
     states = [line("isr", 12, 0, SERVER, partition_epoch=1), line("isr", 35 - 60, 0, "server.log.1", partition_epoch=4)]
     orders = [line("leadership", 11, 0, REQUESTS, epoch=0, partition_epoch=0, leader=1)]
