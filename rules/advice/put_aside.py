@@ -49,7 +49,8 @@ def removed_beside(
 ) -> Iterator[Gate]:
     """Starts of brokers that have no replica any more: the folder that waits for its deletion is all they have."""
     own = {replica.broker for replica in replicas}
-    for broker in sorted({log.broker for log in evidence.own_logs if log.state in WAITING} - own):
+    brokers = {log.broker for log in evidence.own_logs if log.state in WAITING} | {c.broker for c in _billed(losses)}
+    for broker in sorted(brokers - own):
         gate = removes_lost(broker, losses) or removes_unbilled(broker, evidence)
         yield from () if gate is None else (gate,)
 

@@ -39,16 +39,20 @@ def _committed(evidence: PartitionEvidence) -> Iterator[LeftOut]:
 
 
 def _answered(evidence: PartitionEvidence) -> Iterator[LeftOut]:
-    """Of every two reigns of a broker that follow each other under one number, where the order is known.
+    """Of reigns of a broker that follow each other under one number, where the order is known.
 
     By whatever promise. It ends behind the last answer's first record: boundaries beyond may be of later ones.
     """
+    first, reached = None, 0
     for before, after in pairwise(evidence.chronicle.reigns):
         opening, start = after.opening, after.start_offset
         if (before.broker, before.epoch) != (after.broker, after.epoch) or start is None or opening.doubtful:
+            first, reached = None, 0
             continue
-        begun = max(start, before.opening.offset or 0)
-        end = max(((m.offset or 0) + 1 for m in before.said if succeeded(m)), default=0)
+        first = (before.opening.offset or 0) if first is None else first
+        end = max(((m.offset or 0) + 1 for m in before.said if succeeded(m)), default=reached)
+        begun, end = max(start, first), max(end, reached)
+        reached = min(end, start)
         if begun < end and isinstance(opening, RoleTaken):
             because = "the last answer to a producer was for the record before"
             yield LeftOut(

@@ -77,8 +77,9 @@ def _of_before(evidence: PartitionEvidence, part: LeftOut) -> Possible:
     """What the log that leads now holds of before: by its disk, else by how far its broker had fetched and cut."""
     _, leader = evidence.chronicle.last_leader
     if leader != part.next_leader and all(replica.broker != leader for replica in evidence.current):
-        kept = min([_fetched(evidence, part, leader), *_cut_to(evidence, leader)])
-        return Possible.known((part.start, min(kept, part.end)))
+        had = min(_fetched(evidence, part, leader), part.end)
+        least, most = (min([had, *_cut_to(evidence, leader, newest)]) for newest in (None, part.epoch))
+        return Possible(sure=Extents.of([(part.start, least)]), possible=Extents.of([(part.start, most)]))
     found = Possible()
     for replica in evidence.leaders_at_the_end:
         found |= Possible.known(*_held(_runs(replica, part)).parts) & _first_life(evidence, part, replica)
@@ -97,10 +98,20 @@ def _before(moment: Moment, other: Moment) -> bool:
     return moment.error == 0 and moment.time is not None and other.time is not None and moment.time < other.time
 
 
-def _cut_to(evidence: PartitionEvidence, broker: int) -> Iterator[int]:
-    """Where a broker's log was cut, at any time; a log that was dropped or begun anew holds nothing of before."""
-    yield from (cut.offset for cut in evidence.chronicle.cuts if cut.broker == broker)
-    yield from (0 for m in evidence.chronicle.told_by(broker) if m.kind in BEGUN_ANEW)
+def _cut_to(evidence: PartitionEvidence, broker: int, beyond: int | None = None) -> Iterator[int]:
+    """Where a broker's log was cut, at any time, or surely after an epoch; one begun anew holds nothing of before."""
+    cuts = ((cut.offset, cut.epoch) for cut in evidence.chronicle.cuts if cut.broker == broker)
+    anew = ((0, m.term) for m in evidence.chronicle.told_by(broker) if m.kind in BEGUN_ANEW)
+    for offset, epoch in (*cuts, *anew):
+        if beyond is None or (epoch is not None and epoch > beyond):
+            yield offset
+
+
+def _cut_since(evidence: PartitionEvidence, broker: int | None, time: int) -> Iterator[int]:
+    """Where a broker's log was cut since a time by its clock; one that was begun anew keeps nothing."""
+    cuts = ((cut.offset, cut.moment) for cut in evidence.chronicle.cuts if cut.broker == broker)
+    anew = ((0, m) for m in evidence.moments if m.clock == f"broker {broker}" and m.kind in BEGUN_ANEW)
+    yield from (offset for offset, moment in (*cuts, *anew) if moment.time is None or moment.time >= time)
 
 
 def _reopened(evidence: PartitionEvidence, part: LeftOut) -> Replica | None:
@@ -140,7 +151,10 @@ def _since(evidence: PartitionEvidence, part: LeftOut, reopened: Replica) -> Pos
     led = (d.role for d in evidence.chronicle.deposed if (d.broker, d.led) == (part.next_leader, part.epoch))
     followed = next((role for role in led if role.time is not None and role.time >= again.time), None)
     if followed is not None and lives and lives[-1].opening is again:
-        return Possible.known(*(held & Extents.of([(0, followed.offset or 0)])).parts)
+        # What it lost behind that it may have copied from a later leader since.
+        end = followed.offset or 0
+        kept = min([end, *_cut_since(evidence, part.next_leader, again.time)])
+        return Possible(sure=held & Extents.of([(0, kept)]), possible=held & Extents.of([(0, end)]))
     leaders = evidence.chronicle.perhaps_leaders
     newer = (epoch for epoch in (*leaders, *reopened.runs_by_epoch) if epoch > part.epoch)
     if all(leaders.get(epoch) == part.next_leader for epoch in newer):

@@ -197,9 +197,10 @@ def test_nobody_is_told_for_certain_what_was_only_possibly_acknowledged() -> Non
     assert [a.unsure for a in summary(both).actions if "records again." in a.words] == [False, True]
     names_are = sure.names_are, unsure.names_are
     assert names_are == ("The records were acknowledged to", "The records may have been acknowledged to")
-    assert sure.words == "Producers must write the acknowledged records again."
-    perhaps = "Producers may have to write these records again. Whether any of them was acknowledged is not known."
-    assert unsure.words == perhaps
+    back = "First set consumers back to {start}. Then"
+    assert sure.words == f"{back} producers must write the acknowledged records again."
+    perhaps = "Whether any of them was acknowledged is not known."
+    assert unsure.words == f"{back} producers may have to write these records again. {perhaps}"
     told = "fire-0 offsets 50–69 of epoch 0 (acknowledged: 50, 60; perhaps 51–59, 61–69)"
     assert [aim.words for aim in sure.aims] == [told]
     assert "20 records possibly acknowledged, offsets 50–69 of epoch 0. Broker 2" in postmortem(open_)

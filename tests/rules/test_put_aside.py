@@ -28,6 +28,16 @@ def restart(drawing: str, held: str) -> tuple[str, str]:
     return gate.going, gate.because
 
 
+def test_a_file_beside_a_copy_that_never_was_a_replica_may_be_the_last_copy_too() -> None:
+    drawn = read_sketch(f"broker 1 0011|\nbroker 2 0011|\nbroker 3 00| ; future\n{ANSWERED}").evidence
+    aside = read_sketch("broker 3 @2:0000|").evidence.current[0]
+    left = Leftover(base_offset=aside.log_start_offset, source="2.log.deleted", size=210, epochs=aside.log.epochs)
+    *others, future = drawn.replicas
+    evidence = with_differences(replace(drawn, replicas=(*others, replace(future, leftovers=(left,)))))
+    (told,) = advise(evidence, losses(evidence))
+    assert {g.going for g in told.gates if g.action == "restart broker 3" or "all brokers" in g.action} == {"no-go"}
+
+
 @pytest.mark.parametrize(
     ("drawing", "held", "going", "words"),
     [

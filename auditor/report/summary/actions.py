@@ -30,7 +30,7 @@ from rules.words import any_of, numbered, quoted
 ORDER: Final[tuple[Kind, ...]] = ("copy", "no-go", "act", "unknown", "go")
 GROUPS_ARE: Final = "The groups are"
 WHO_READ: Final = "Consumers of lost records"
-PERHAPS_READ: Final = "Nothing tells that consumers could read the lost records. Any that did"
+PERHAPS_READ: Final = "Consumers that read any of the lost records"
 """What only producers were told of may never have been visible."""
 READ_AGAIN: Final = f"must go back to {PLACE_OF_START} and read again."
 BACK_BEFORE: Final = (
@@ -135,8 +135,7 @@ def _of_loss(history: PlacedHistory, loss: Loss, report: AuditReport) -> Iterato
 
 def _written_again(loss: Loss) -> str:
     """Who writes lost records again; where copies stand there is a choice, and both would write them twice."""
-    passed = _was_visible(loss) and loss.reused_end > loss.start_offset
-    sure, first = surely_acknowledged(loss), CONSUMERS_FIRST * passed
+    sure, first = surely_acknowledged(loss), CONSUMERS_FIRST * (loss.reused_end > loss.start_offset)
     perhaps = "" if sure else " Whether any of them was acknowledged is not known."
     if loss.standing == ((loss.start_offset, loss.end_offset),):
         which = "the acknowledged records" if sure else "these records"

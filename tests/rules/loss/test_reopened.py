@@ -212,3 +212,44 @@ def test_whose_records_stand_under_a_number_used_twice_is_no_surer_than_its_lead
     assert ("Broker 2 led later and may have had them still. Broker 1's whole server.log would tell." in words) == bool(
         perhaps
     )
+
+
+def test_what_was_answered_for_two_openings_before_is_billed_too() -> None:
+    told = BY_ONE.format(fetched=2, hw=2).replace("loads 1 at 2", "loads 1 at 5").replace("at 2 hw 2", "at 5 hw 2")
+    sketch = f"broker 1* 00|\nbroker 2 00|{told}t7 loads 1 at 2\nt8 leads 1 epoch 0 at 2 hw 2\n"
+    judged = judge(read_sketch(sketch).evidence, RULES)
+    (found,) = [f for f in judged.findings if f.rule == "ACK001" and f.verdict == "violated"]
+    assert (found.start_offset, found.end_offset) == (4, 5)
+    assert [(loss.start_offset, loss.end_offset) for loss in judged.losses] == [(2, 5)]
+
+
+@pytest.mark.parametrize("before", ["t0 begins 3\n", "t0 truncates 3 to 1\n"])
+def test_a_cut_or_a_beginning_of_no_known_order_proves_no_loss_of_what_its_broker_had_fetched(before: str) -> None:
+    told = """t1 leads 1 epoch 0 at 0 hw 0
+    t2 fetch 3@6 from 1 hw=6
+    t3 acks 1 at 5 acks=all
+    t5 loads 1 at 2
+    t6 leads 1 epoch 0 at 2 hw 2
+    t7 follows 1 epoch 1 at 2 hw 2 from 3
+    t8 leads 3 epoch 1 at 6 hw 6
+    t9 acks 3 at 6 acks=all
+    """
+    judged = judge(read_sketch(f"broker 1 0000001|\nbroker 2 0000001|\n{before}{told}").evidence, RULES)
+    assert [(loss.restored, loss.unread) for loss in judged.losses] == [(False, (3,))]
+    assert not {"ACK001", "CONS003"} & {f.rule for f in judged.findings if f.verdict == "violated"}
+
+
+@pytest.mark.parametrize("lost", ["t12 begins 1\n", "t12 truncates 1 to 0\n"])
+def test_what_its_leader_lost_once_more_and_copied_back_may_be_of_before(lost: str) -> None:
+    told = """t1 leads 1 epoch 0 at 0 hw 0
+    t2 acks 1 at 2 acks=all
+    t3 fetch 2@9 from 1 hw=9
+    t4 acks 1 at 8 acks=all
+    t5 begins 1
+    t6 leads 1 epoch 0 at 0 hw 0
+    t9 leads 2 epoch 1 at 9 hw 9
+    t10 follows 1 epoch 1 at 4 hw 0 from 2
+    """
+    judged = judge(read_sketch(f"broker 1 0000000001|\nbroker 2* 0000000001|\n{told}{lost}").evidence, RULES)
+    assert not {"ACK001", "CONS003"} & {f.rule for f in judged.findings if f.verdict == "violated"}
+    assert (0, 4, False, (2,)) in [(x.start_offset, x.end_offset, x.restored, x.unread) for x in judged.losses]
