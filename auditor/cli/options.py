@@ -118,7 +118,7 @@ Format = Annotated[
 ]
 TextFormat = Annotated[str | None, typer.Option("--format", metavar="FORMAT", help="terminal (default) or json.")]
 Output = Annotated[
-    str | None, typer.Option("--output", metavar="FILE", help="Write the report there; - is stdout (default).")
+    str | None, typer.Option("-o", "--output", metavar="FILE", help="Write the report there; - is stdout (default).")
 ]
 Force = Annotated[
     bool | None, typer.Option("--force", help="Overwrite files of --output and --format that exist already.")

@@ -49,6 +49,12 @@ def _worth(loss: Loss) -> tuple[str, str]:
     return f"{least}{counted(number, noun)}", f": {parts}" if parts else ""
 
 
+def headed(loss: Loss, place: str) -> str:
+    """The sentence behind the word on it: lost, perhaps, or only missing for a time."""
+    gone = "PERHAPS LOST" if loss.unread else "LOST"
+    return f"{'NOT LOST, only missing for a time' if loss.restored else gone}: {sentence(loss, place)}"
+
+
 def _fate(loss: Loss) -> str:
     """Whether somebody has them still."""
     if loss.restored and not loss.restored_seen:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from msgspec import Struct
 
-from auditor.report.bill import sentence
+from auditor.report.bill import headed
 from auditor.report.plain import plain
 from auditor.report.sheet import table
 from auditor.timeline.legend import Sign, legend
@@ -23,7 +23,7 @@ def timeline_text(drawn: Timeline, zones: Sequence[str] = (), lost: Sequence[Los
     grid = columns(drawn, zones)
     head = [plain(name_of(drawn)), *legend_lines(legend(drawn)), *map(plain, clock_lines(drawn)), ""]
     foot = ["", "missing:", *(plain(f"  {line}") for line in missing_lines(drawn))] if drawn.missing else []
-    bill = ["", *(plain(f"LOST: {sentence(loss, name_of(drawn))}") for loss in lost)] if lost else []
+    bill = ["", *(plain(headed(loss, name_of(drawn))) for loss in lost)] if lost else []
     return "\n".join([*head, *table(grid.heads, grid.rows), *bill, *foot]) + "\n"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from auditor.report.advice.advice_files import commands, going
-from auditor.report.bill import sentence
+from auditor.report.bill import headed
 from auditor.report.model import (
     AbsentLogs,
     Advice,
@@ -112,9 +112,7 @@ def _partition(placed: PlacedAdvice) -> Iterator[str]:
         state = "judged" if copy.misfiled else "read"
         yield from _said(f"Not {state}: {', '.join(copy.paths[:PATHS])} {whose} ({copy.because}).", 2)
     for loss in sorted(placed.losses, key=lambda loss: loss.restored):
-        gone = "PERHAPS LOST" if loss.unread else "LOST"
-        head = "NOT LOST, only missing for a time" if loss.restored else gone
-        yield from _said(f"{head}: {sentence(loss, place)}", 2)
+        yield from _said(headed(loss, place), 2)
     yield from (line for each in advice.unbilled for line in _said(f"LOST: {in_words(each, place)}", 2))
     for each in advice.nowhere:
         offsets = offsets_told(each.start_offset, each.end_offset)

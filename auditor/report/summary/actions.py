@@ -73,7 +73,12 @@ def actions(report: AuditReport) -> tuple[Action, ...]:
         words = blurred(action.words), blurred(action.first)
         alike.setdefault((action.kind, *words, action.names_are), []).append(action)
     together = [joined(own) for own in alike.values()]
-    return tuple(sorted(together, key=lambda each: (ORDER.index(each.kind), each.unsure, _reach(each))))
+    return tuple(sorted(together, key=lambda each: (ORDER.index(each.kind), each.unsure, _reach(each), _later(each))))
+
+
+def _later(action: Action) -> bool:
+    """Whether it waits for consumers, who go back before anybody writes again."""
+    return not action.words.startswith((WHO_READ, PERHAPS_READ))
 
 
 def _reach(action: Action) -> bool:

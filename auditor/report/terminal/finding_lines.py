@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from auditor.report.bill import details, in_all, sentence
+from auditor.report.bill import details, headed, in_all
 from auditor.report.model import AuditReport, Incident, Loss, PlacedCounterfactual, ProtocolOutcome
 from auditor.report.plain import plain
 from auditor.report.sheet import Sheet, table
@@ -147,8 +147,7 @@ def _bills(place: str, losses: Sequence[Loss], page: Sheet) -> Iterator[str]:
     """What it cost: a sentence a loss, and what is known beyond it."""
     for loss in losses:
         yield ""
-        head = "PERHAPS LOST" if loss.unread else "LOST"
-        yield from page.wrapped(f"{head}: {sentence(loss, place)}", 2, "strong", 2)
+        yield from page.wrapped(headed(loss, place), 2, "strong", 2)
         for line in details(loss):
             yield from page.wrapped(line, 4, "", 2)
 
