@@ -64,7 +64,7 @@ SERVED: Final = "At least some of them were served to"
 def actions(report: AuditReport) -> tuple[Action, ...]:
     """All of them, those that are alike together, the most urgent kind first, and what is sure before what is not."""
     found = [
-        *(action for placed in _of_whole_brokers(report.advice) for action in _gates(placed, report)),
+        *(action for placed in _of_whole_brokers(report.advice) for action in _gates(placed)),
         *(action for history in report.histories for action in _after(history, report)),
         *_of_findings(report),
     ]
@@ -94,15 +94,11 @@ def _of_whole_brokers(advice: Sequence[PlacedAdvice]) -> Iterator[PlacedAdvice]:
         yield replace(placed, advice=where_gravest(placed.advice, known[placed.cluster_id]))
 
 
-def _gates(placed: PlacedAdvice, report: AuditReport) -> Iterator[Action]:
-    """Restarts, elections and changes of versions; copies that stand beside them are not named again."""
+def _gates(placed: PlacedAdvice) -> Iterator[Action]:
+    """Restarts, elections and changes of versions."""
     aim = Aim(cluster_id=placed.cluster_id, topic=placed.topic, partition=placed.partition)
-    own = [h for h in report.histories if place_of(h) == aim.place]
-    copied = {s.path for h in own for loss in h.losses if loss.matters and not loss.restored for s in loss.survivors}
     for gate in told_gates(placed.advice):
-        paths = gate.first.removeprefix("copy ").split(", ")
-        first = "make these copies" if copied.issuperset(paths) else gate.first
-        yield Action(kind=gate.going, words=gate_words(gate), first=first, aims=(aim,))
+        yield Action(kind=gate.going, words=gate_words(gate), first=gate.first, aims=(aim,))
 
 
 def _after(history: PlacedHistory, report: AuditReport) -> Iterator[Action]:
