@@ -15,7 +15,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from parsers.provenance import Span
-from rules.history.clocks import FAR, NO_CLOCKS, Clocks, translated
+from rules.history.clocks import NO_CLOCKS, Clocks, translated
+from rules.history.if_set import FAR
 from rules.history.moments import Moment
 from rules.history.rotated import FileOrder, Place
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import cached_property
 from types import MappingProxyType
 from typing import Final
 
@@ -20,6 +21,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from rules.history.causes import Precedence, precedences
+from rules.history.if_set import FAR, UNBOUNDED, IfSet, Pair, set_clock, window_of
 from rules.history.moments import Moment
 from rules.history.set_forward import PerhapsSet, perhaps_set
 from rules.history.steady import stamps
@@ -29,10 +31,6 @@ WANDER_MS: Final = 500
 QUARTER_HOUR_MS: Final = 900_000
 NEAR_MS: Final = 60_000
 """Zones differ by whole quarter hours; what is known of two clocks may lie so far beside that."""
-FAR: Final = 1 << 60
-"""Beyond every time: what is not bounded."""
-Pair = tuple[str, str]
-"""The clock of causes, and that of their effects."""
 
 
 class ClockOffset(Struct, frozen=True, kw_only=True):
@@ -71,45 +69,7 @@ class ClockOffset(Struct, frozen=True, kw_only=True):
         return f"between {self.least:+d} and {self.most:+d} ms against {self.reference}, {by}"
 
 
-class IfSet(Struct, frozen=True, kw_only=True):
-    """What is known of the differences if one clock was set: it is two clocks, the later one by a name of its own."""
-
-    change: PerhapsSet
-    most: Mapping[Pair, int]
-
-    def windows(self, time: int, source: str, target: str) -> Iterator[tuple[int, int]]:
-        """The earliest and the latest times on the target's clock, before it was set and since.
-
-        It may not have been set yet if it would show, had it been, no more than the first line since. It may have been
-        if it would show, had it not been, no less than the last line before.
-        """
-        for began in self._sides(time, source):
-            if target != self.change.clock:
-                yield self._between_lines(began, _window(time, began, target, self.most), target)
-                continue
-            before, since = (_window(time, began, name, self.most) for name in (target, _since(target)))
-            if since[0] <= self.change.since:
-                yield before[0], min(before[1], self.change.since)
-            if before[1] >= self.change.until:
-                yield max(since[0], self.change.until), since[1]
-
-    def _between_lines(self, began: str, window: tuple[int, int], target: str) -> tuple[int, int]:
-        """A line before it was set comes before the first one since, and one since then after the last one before."""
-        first, last = window
-        if began == self.change.clock:
-            return first, min(last, _window(self.change.since, _since(began), target, self.most)[1])
-        if began == _since(self.change.clock):
-            return max(first, _window(self.change.until, self.change.clock, target, self.most)[0]), last
-        return window
-
-    def _sides(self, time: int, clock: str) -> Iterator[str]:
-        if clock != self.change.clock or time < self.change.since:
-            yield clock
-        if clock == self.change.clock and time > self.change.until:
-            yield _since(clock)
-
-
-class Clocks(Struct, frozen=True, kw_only=True):
+class Clocks(Struct, frozen=True, kw_only=True, dict=True):
     """What is known of the differences between clocks, for every two of them."""
 
     reference: str = ""
@@ -129,6 +89,19 @@ class Clocks(Struct, frozen=True, kw_only=True):
         """Every clock against the reference, which goes first."""
         others = [clock for clock in sorted(self.bounds) if clock != self.reference]
         return tuple(self.offset(clock) for clock in (self.reference, *others) if clock)
+
+    @cached_property
+    def translations(self) -> dict[tuple[int, str, str], tuple[int, int] | None]:
+        """What `translated` has answered: the same few times are asked about again and again."""
+        return {}
+
+    @cached_property
+    def alike(self) -> dict[Pair, tuple[int, int]]:
+        """By how much a time on the first clock is at most later than one on the second, and at most earlier.
+
+        It holds if no clock was set, or any but the two. Filled as it is asked for.
+        """
+        return {}
 
     def offset(self, clock: str) -> ClockOffset:
         """One clock against the reference."""
@@ -155,22 +128,39 @@ def clocks_of(moments: Sequence[Moment]) -> Clocks:
 
 def closed(found: Sequence[Precedence], perhaps: Iterable[PerhapsSet] = ()) -> Clocks:
     """The closest bounds that follow from precedences; clocks whose bounds contradict each other are in none."""
-    direct = _direct(found)
+    direct = _direct(_bound(each) for each in found)
     bounds = Counter(clock for each in found for clock in (each.cause, each.effect))
     most = _shortest(direct)
     if contradicted := _contradicted(most):
         most = _shortest({pair: bound for pair, bound in direct.items() if contradicted.isdisjoint(pair)})
         return replace(_clocks(most, bounds, contradicted), refuted=_refuted(found, direct))
-    split = ((change, _shortest(_direct(_split(found, change)))) for change in perhaps)
-    lawful = tuple(IfSet(change=change, most=most) for change, most in split if not _contradicted(most))
-    return replace(_clocks(most, bounds, contradicted), perhaps=lawful)
+    return replace(_clocks(most, bounds, contradicted), perhaps=tuple(_lawful(found, direct, perhaps)))
 
 
-def _direct(found: Iterable[Precedence]) -> dict[Pair, int]:
-    direct: dict[Pair, int] = {}
+def _lawful(
+    found: Iterable[Precedence], direct: Mapping[Pair, int], perhaps: Iterable[PerhapsSet]
+) -> Iterator[IfSet]:
+    """What is known with two clocks for one that may have been set, where that contradicts nothing."""
+    own: dict[str, list[Precedence]] = {}
     for each in found:
-        pair, more = (each.cause, each.effect), each.later - each.earlier + WANDER_MS
-        direct[pair] = min(more, direct.get(pair, more))
+        for clock in {each.cause, each.effect}:
+            own.setdefault(clock, []).append(each)
+    for change in perhaps:
+        others = ((pair, more) for pair, more in direct.items() if change.clock not in pair)
+        most = _shortest(_direct((*others, *_split(own.get(change.clock, ()), change))))
+        if not _contradicted(most):
+            yield IfSet(change=change, most=most)
+
+
+def _bound(each: Precedence) -> tuple[Pair, int]:
+    return (each.cause, each.effect), each.later - each.earlier + WANDER_MS
+
+
+def _direct(bounds: Iterable[tuple[Pair, int]]) -> dict[Pair, int]:
+    direct: dict[Pair, int] = {}
+    for pair, more in bounds:
+        if more < direct.get(pair, FAR):
+            direct[pair] = more
     return direct
 
 
@@ -187,26 +177,22 @@ def _refuted(found: Iterable[Precedence], direct: Mapping[Pair, int]) -> Precede
     return min(sure, key=lambda each: (each.later - each.earlier, each.earlier, each.cause, each.effect), default=None)
 
 
-def _split(found: Iterable[Precedence], change: PerhapsSet) -> Iterator[Precedence]:
-    """The same with two clocks for the one that may have been set; without what may be of either of them."""
+def _split(own: Iterable[Precedence], change: PerhapsSet) -> Iterator[tuple[Pair, int]]:
+    """The bounds of two clocks for the one that may have been set; without what may be of either of them."""
     # The two are one clock but for the step, so they do not drift apart.
-    yield Precedence(cause=change.clock, earlier=WANDER_MS, effect=_since(change.clock), later=change.by)
-    yield Precedence(cause=_since(change.clock), earlier=WANDER_MS, effect=change.clock, later=0)
-    for each in found:
+    yield (change.clock, set_clock(change.clock)), change.by
+    yield (set_clock(change.clock), change.clock), 0
+    for each in own:
         cause = _side(each.cause, each.earlier, change)
         effect = _side(each.effect, each.later, change)
         if cause is not None and effect is not None:
-            yield replace(each, cause=cause, effect=effect)
+            yield (cause, effect), each.later - each.earlier + WANDER_MS
 
 
 def _side(clock: str, time: int, change: PerhapsSet) -> str | None:
     if clock != change.clock or time <= change.until:
         return clock
-    return _since(clock) if time >= change.since else None
-
-
-def _since(clock: str) -> str:
-    return f"{clock}, set"
+    return set_clock(clock) if time >= change.since else None
 
 
 def of_whichever(name: str, clocks: AbstractSet[str], known: Clocks) -> Clocks:
@@ -244,17 +230,13 @@ def _shortest(direct: Mapping[Pair, int]) -> dict[Pair, int]:
     clocks = sorted({clock for pair in direct for clock in pair})
     most = dict(direct)
     for over in clocks:
-        for one in clocks:
-            for other in clocks:
-                by = most.get((one, over), FAR) + most.get((over, other), FAR)
-                if by < most.get((one, other), 0 if one == other else FAR):
-                    most[one, other] = by
+        onward = [(other, more) for other in clocks if (more := most.get((over, other))) is not None]
+        before = [(one, more) for one in clocks if (more := most.get((one, over))) is not None]
+        for one, first in before:
+            for other, more in onward:
+                if first + more < most.get((one, other), 0 if one == other else FAR):
+                    most[one, other] = first + more
     return most
-
-
-def if_none_was_set(known: Clocks) -> Clocks:
-    """What is known of the differences if no clock was set, unless one shows it."""
-    return replace(known, perhaps=())
 
 
 def translated(time: int | None, source: str, target: str, clocks: Clocks) -> tuple[int, int] | None:
@@ -264,15 +246,35 @@ def translated(time: int | None, source: str, target: str, clocks: Clocks) -> tu
     """
     if time is None or source == target:
         return None if time is None else (time, time)
-    windows = [_window(time, source, target, clocks.most)]
-    windows.extend(window for one in clocks.perhaps for window in one.windows(time, source, target))
-    earliest, latest = min(first for first, _ in windows), max(last for _, last in windows)
-    return None if earliest == -FAR and latest == FAR else (earliest, latest)
+    asked = (time, source, target)
+    if asked not in clocks.translations:
+        clocks.translations[asked] = _translated(time, source, target, clocks)
+    return clocks.translations[asked]
 
 
-def _window(time: int, source: str, target: str, most: Mapping[Pair, int]) -> tuple[int, int]:
-    less, more = most.get((target, source)), most.get((source, target))
-    return -FAR if less is None else time - less, FAR if more is None else time + more
+def _translated(time: int, source: str, target: str, clocks: Clocks) -> tuple[int, int] | None:
+    less, more = _alike(source, target, clocks)
+    windows = [(-FAR if less == FAR else time - less, FAR if more == FAR else time + more)]
+    if windows[0] == UNBOUNDED:
+        return None
+    own = (one for one in clocks.perhaps if one.change.clock in (source, target))
+    windows.extend(window for one in own for window in one.windows(time, source, target))
+    widest = min(first for first, _ in windows), max(last for _, last in windows)
+    return None if widest == UNBOUNDED else widest
+
+
+def _alike(source: str, target: str, clocks: Clocks) -> tuple[int, int]:
+    if (source, target) not in clocks.alike:
+        others = (one.most for one in clocks.perhaps if one.change.clock not in (source, target))
+        known = (clocks.most, *others)
+        less = max(most.get((target, source), FAR) for most in known)
+        clocks.alike[source, target] = less, max(most.get((source, target), FAR) for most in known)
+    return clocks.alike[source, target]
+
+
+def if_none_was_set(known: Clocks) -> Clocks:
+    """What is known of the differences if no clock was set, unless one shows it."""
+    return replace(known, perhaps=())
 
 
 def estimated(time: int | None, source: str, target: str, clocks: Clocks) -> int | None:
@@ -280,8 +282,10 @@ def estimated(time: int | None, source: str, target: str, clocks: Clocks) -> int
 
     It proves nothing. Clocks that surely differ are most likely of two zones. None where neither side is bounded.
     """
-    window = translated(time, source, target, if_none_was_set(clocks))
-    if window is None or time is None:
+    if time is None or source == target:
+        return time
+    window = window_of(time, source, target, clocks.most)
+    if window == UNBOUNDED:
         return None
     earliest, latest = window[0] - time, window[1] - time
     return time + _of_two_zones(min(max(0, earliest), latest), earliest, latest)

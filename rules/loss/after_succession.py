@@ -11,7 +11,8 @@ from typing import Final, Literal
 
 from rules.evidence import Moment, PartitionEvidence, translated
 from rules.evidence.asked_once import asked_once
-from rules.history.clocks import FAR, Clocks, estimated
+from rules.history.clocks import Clocks, estimated
+from rules.history.if_set import FAR
 from rules.history.moments import ROLE_KINDS, gives_role, succeeded
 from rules.history.statements import Produced
 

@@ -19,7 +19,7 @@ from auditor.simulation.script_file import read_script
 from auditor.simulation.written_dump import write_dump
 from rules.catalog import BY_ID
 from rules.evidence import PartitionEvidence
-from rules.history.clocks import FAR
+from rules.history.if_set import FAR
 from rules.history.statements import Fetched
 from rules.protocol.watermarks import ExpectedHighWatermark
 from rules.replay.course import Course

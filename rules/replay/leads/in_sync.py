@@ -11,7 +11,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rules.history.clocks import FAR, Clocks, translated
+from rules.history.clocks import Clocks, translated
+from rules.history.if_set import FAR
 from rules.history.moments import assigned
 from rules.history.rotated import log_of
 from rules.history.statements import Role

@@ -65,6 +65,17 @@ def test_a_time_lies_where_it_was_on_every_other_clock(case: tuple[dict[str, int
         assert window is None or nearest is None or window[0] <= nearest <= window[1]
 
 
+def test_two_clocks_that_no_chain_of_causes_joins_bound_each_other_in_nothing() -> None:
+    """An hour between the zones of the first two says nothing of a third that only has effects."""
+    found = [
+        Precedence(cause="broker 1", earlier=HOUR, effect="broker 2", later=0),
+        Precedence(cause="broker 1", earlier=HOUR, effect="broker 3", later=HOUR),
+    ]
+    clocks = closed(found)
+    assert set(clocks.most) == {("broker 1", "broker 2"), ("broker 1", "broker 3")}
+    assert translated(HOUR, "broker 3", "broker 2", clocks) is None
+
+
 @given(told(), st.sampled_from(NAMES), st.integers(0, HOUR), st.integers(1, HOUR), st.integers(0, HOUR))
 def test_a_time_lies_where_it_was_though_one_clock_was_set_forward(
     case: tuple[dict[str, int], list[Precedence]], clock: str, when: int, by: int, at: int
