@@ -15,10 +15,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from parsers.provenance import Span
-from rules.history.clocks import NO_CLOCKS, Clocks, translated
+from rules.history.clocks import NO_CLOCKS, Clocks
 from rules.history.if_set import FAR
 from rules.history.moments import Moment
 from rules.history.rotated import FileOrder, Place
+from rules.history.translation import translated
 
 SettingOrigin = Literal["log", "file", "describe", "metadata", "znode", "applied", "assignment", "registration"]
 """Printed by the broker when it started, written in its properties file, told by a tool, kept by the controller, taken

@@ -10,9 +10,10 @@ from typing import Final
 from msgspec import Struct
 
 from rules.chronicle.stories import Story
-from rules.history.clocks import Clocks, translated
+from rules.history.clocks import Clocks
 from rules.history.moments import Moment
 from rules.history.statements import Produced, RoleTaken
+from rules.history.translation import translated
 
 SLACK_MS: Final = 5000
 """How long an answer may lie before it is logged as sent."""

@@ -13,10 +13,11 @@ from rules.chronicle.chronicle import Chronicle
 from rules.chronicle.extents import Possible
 from rules.chronicle.silence import Silence
 from rules.evidence import PartitionEvidence
-from rules.history.clocks import Clocks, if_none_was_set, translated
+from rules.history.clocks import Clocks
 from rules.history.leaders_word import in_words, told_as_leader, watermark_told
 from rules.history.moments import DISTURBED, Moment, gives_role
 from rules.history.statements import Fetched, LogCut, LogEvent, RoleTaken
+from rules.history.translation import if_none_was_set, translated
 from rules.replay.closing import SAVED, Closing, Unclosed
 from rules.replay.leads.own_words import CUTS
 from rules.replicas.replica import Replica
@@ -114,8 +115,7 @@ def _below_its_fetch(evidence: PartitionEvidence, own: Sequence[Moment], load: L
     # With its roles as told it had that before: so much speaks against a clock that was set and shows it nowhere.
     clocks = if_none_was_set(evidence.clocks) if as_long else evidence.clocks
     fetch = _fetch_before(evidence.chronicle, clocks, load, placed=placed)
-    had = None if fetch is None else fetch.offset
-    if fetch is None or had is None or end is None or had <= end:
+    if fetch is None or end is None or (had := fetch.offset) is None or had <= end:
         return
     if not _cut_between(clocks, own, fetch, load) and not (end == 0 and _begun_anew(own, load)):
         kept = _kept_by_untold_cuts(evidence, load, had)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
-from rules.history.clocks import Clocks, clocks_of, translated
+from rules.history.clocks import Clocks, clocks_of
 from rules.history.moments import (
     DISTURBED,
     ROLE_KINDS,
@@ -23,6 +23,7 @@ from rules.history.moments import (
     leads,
 )
 from rules.history.statements import RoleTaken
+from rules.history.translation import translated
 from rules.protocol.steps import StepLimit
 
 _OF_AN_EPOCH: Final = (*ROLE_KINDS, "leadership", "unclean-election")

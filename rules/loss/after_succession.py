@@ -11,10 +11,11 @@ from typing import Final, Literal
 
 from rules.evidence import Moment, PartitionEvidence, translated
 from rules.evidence.asked_once import asked_once
-from rules.history.clocks import Clocks, estimated
+from rules.history.clocks import Clocks
 from rules.history.if_set import FAR
 from rules.history.moments import ROLE_KINDS, gives_role, succeeded
 from rules.history.statements import Produced
+from rules.history.translation import estimated
 
 Lateness = Literal["", "perhaps", "untimed", "likely"]
 """Whether another may have led by then, whose time nothing tells, or most likely did; empty of an answer in time."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rules.history.clocks import Clocks, translated
+from rules.history.clocks import Clocks
+from rules.history.translation import translated
 from rules.replay.course import Course, Replay, replay
 from rules.replay.ends import RoleEnd
 from rules.replay.lag import Lag, lags

@@ -12,9 +12,9 @@ from typing import Final
 from msgspec import Struct
 
 from rules.chronicle.chronicle import Chronicle
-from rules.history.clocks import estimated
 from rules.history.moments import DISTURBED, Moment, accepted, gives_role, own_log_end
 from rules.history.statements import Fetched
+from rules.history.translation import estimated
 from rules.protocol.watermarks import Bound, ExpectedHighWatermark
 from rules.replay import Replay, RoleEnd, translated
 from rules.replay.ends import NOBODY, last_roles

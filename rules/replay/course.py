@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from rules.chronicle.request_logs import NONE_HERE, RequestLogs
-from rules.history.clocks import Clocks, clocks_of, translated
+from rules.history.clocks import Clocks, clocks_of
 from rules.history.moments import ROLE_KINDS, Moment
 from rules.history.statements import Fetched, LogEvent, RoleTaken
+from rules.history.translation import translated
 from rules.protocol.versions import parse_kafka_version
 from rules.protocol.watermarks import ExpectedHighWatermark, expected_interval
 from rules.replay.ends import RoleEnd, last_roles, role_ends

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from rules.chronicle.chronicle import Chronicle
-from rules.history.clocks import NO_CLOCKS, Clocks, estimated
+from rules.history.clocks import NO_CLOCKS, Clocks
 from rules.history.moments import Committed, gives_role
+from rules.history.translation import estimated
 from rules.replicas.disagreement import Difference
 from rules.replicas.replica import Replica, same_topic
 from rules.settings import STOPPED, Setting, Settings

@@ -11,11 +11,12 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rules.history.clocks import Clocks, translated
+from rules.history.clocks import Clocks
 from rules.history.if_set import FAR
 from rules.history.moments import assigned
 from rules.history.rotated import log_of
 from rules.history.statements import Role
+from rules.history.translation import translated
 from rules.replay.leads.by_clock_and_epoch import LED, Statements
 from rules.replay.leads.isr_in_force import InForce
 from rules.replay.leads.served_leads import ServedLead

@@ -15,20 +15,12 @@ from auditor.engines.witnesses.metadata_copies import BatchTimes
 from rules.evidence import METADATA_TOPIC, PartitionEvidence
 from rules.evidence.clocks_told import clocks_told
 from rules.history.causes import Precedence, precedences
-from rules.history.clocks import (
-    WANDER_MS,
-    ClockOffset,
-    Clocks,
-    clocks_of,
-    closed,
-    estimated,
-    if_none_was_set,
-    translated,
-)
+from rules.history.clocks import WANDER_MS, ClockOffset, Clocks, clocks_of, closed
 from rules.history.moments import Moment
 from rules.history.set_forward import perhaps_set
 from rules.history.statements import RoleTaken, times_of
 from rules.history.steady import joined
+from rules.history.translation import estimated, if_none_was_set, translated
 from rules.settings import QUORUM_LEADER, settings_of
 from tests.lab.effort import fast_if
 from tests.lab.sample_histories import SAMPLES, histories
