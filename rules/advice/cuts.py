@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from msgspec.structs import replace
 
+from rules.advice.copied_earlier import copied_earlier
 from rules.advice.weighed import OwedCut, Stretch
 from rules.chronicle.extents import Extents
 from rules.counterfactual import as_run
@@ -61,7 +62,8 @@ def _owed_cut(
     validated = truncation.rule == NEWEST and truncation.exchanges  # a fetch that names no epoch is not
     reset = None if validated else after_first_fetch(asking, answering, truncation)
     kept = min(truncation.kept_log_end_offset, reset.kept_log_end_offset if reset else truncation.kept_log_end_offset)
-    cut_to = min(kept, follower.log_end_offset)
+    earlier = copied_earlier(leader, follower, evidence)
+    cut_to = follower.log_end_offset if earlier and evidence.copied else min(kept, follower.log_end_offset)
     return OwedCut(
         follower=follower.broker,
         leader=leader.broker,
@@ -73,6 +75,7 @@ def _owed_cut(
         then=_parted(follower, leader, cut_to, evidence)
         or _borne_out(consequence(asking, answering, truncation), follower, leader, cut_to, evidence),
         because=reset.because if reset else truncation.because,
+        leader_wrote=earlier,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rules.advice.copied_earlier import perhaps_last
 from rules.advice.lacking import copy_of, costs, named, perhaps_words
 from rules.advice.put_aside import removes_lost, removes_unbilled, removes_unseen
 from rules.advice.short_start import short_start
@@ -58,7 +59,10 @@ class Restarts(Struct, frozen=True):
 
     def _cutting(self, replica: Replica, doomed: Sequence[Doomed], short: Gate | None) -> Gate:
         """The gate where nobody was surely told of what the start cuts, or it stands elsewhere too."""
-        action = f"restart broker {replica.broker}"
+        action, owed = f"restart broker {replica.broker}", self.cuts.get(replica.path)
+        if owed is not None and owed.in_doubt:
+            first = copy_of(replica.broker, [replica.path])
+            return Gate(action=action, going="unknown", because=perhaps_last(owed), first=first)
         perhaps = [d for d in doomed if d.stretch.perhaps_told_of and (d.all_cut or not d.others)]
         if perhaps:
             cut_too = any(d.others for d in perhaps)
@@ -68,7 +72,7 @@ class Restarts(Struct, frozen=True):
         unseen = removes_unbilled(replica.broker, self.evidence) or removes_unseen(replica, self.losses, self.evidence)
         if unseen := unseen or perhaps_cut(replica, self.unjudged, self.evidence):
             return unseen
-        cut = _cut_told(self.cuts.get(replica.path), doomed)
+        cut = _cut_told(owed, doomed)
         return Gate(action=action, going="go", because=cut if short is None else f"{cut} {short.because}")
 
 

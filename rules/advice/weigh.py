@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from rules.advice.copied_earlier import perhaps_behind
 from rules.advice.cuts import merged, owed_cuts, stretch_of
 from rules.advice.damage import damage, doubts
 from rules.advice.gates import AlreadyLost, gates
@@ -99,7 +100,8 @@ def _release(evidence: PartitionEvidence, replicas: Sequence[Replica]) -> tuple[
 
 
 def _candidate(replica: Replica, owed: Cuts, held: Sequence[Held], evidence: PartitionEvidence) -> Candidate:
-    lacks = merged(stretch for _, stretch in held if stretch.told_of)
+    lacks, cuts = merged(stretch for _, stretch in held if stretch.told_of), _cuts_under(replica, owed)
+    behind = tuple(perhaps_behind(cut) for cut in cuts if cut.in_doubt)
     return Candidate(
         broker=replica.broker,
         path=replica.path,
@@ -107,12 +109,12 @@ def _candidate(replica: Replica, owed: Cuts, held: Sequence[Held], evidence: Par
         log_end_offset=replica.log_end_offset,
         end_known=replica.end_known,
         damage=tuple(damage(replica, evidence)),
-        doubts=(*doubts(replica, evidence), *perhaps_lacked(held)),
+        doubts=(*doubts(replica, evidence), *perhaps_lacked(held), *behind[-1:]),
         had_reached=_had_reached(replica, evidence),
         stopped_in_order=replica.clean_shutdown is not None,
         lacks=lacks,
         lacked_from=tuple(holders(stretch, held) for stretch in lacks),
-        cuts=_cuts_under(replica, owed),
+        cuts=cuts,
     )
 
 
@@ -137,7 +139,7 @@ def _cuts_under(leader: Replica, owed: Cuts) -> tuple[OwedCut, ...]:
 def _held_by_others(leader: Replica, owed: Cuts, evidence: PartitionEvidence) -> Iterator[Held]:
     """What others hold that is cut, or that nobody is served, when a replica leads."""
     cuts = _cuts_under(leader, owed)
-    yield from ((cut.follower, stretch) for cut in cuts for stretch in cut.gone)
+    yield from ((cut.follower, stretch) for cut in cuts for stretch in cut.gone if not cut.in_doubt)
     yield from _unserved(leader, cuts, evidence)
 
 
@@ -164,8 +166,13 @@ def _within(replica: Replica, start: int, end: int, evidence: PartitionEvidence)
 
 
 def _rank(candidate: Candidate) -> tuple[int, int, int, int]:
-    """The newest epoch, the longest log, the least damage: in this order, as the protocol ranks."""
-    return -candidate.last_epoch, -candidate.log_end_offset, len(candidate.damage), len(candidate.doubts)
+    """The newest epoch, the longest log, the least damage: in this order, as the protocol ranks.
+
+    Whose files may only have been copied earlier wrote all that its followers have, and is doubted for no more.
+    """
+    wrote = max((cut.log_end_offset for cut in candidate.cuts if cut.leader_wrote), default=0)
+    doubts = 0 if wrote else len(candidate.doubts)
+    return -candidate.last_epoch, -max(wrote, candidate.log_end_offset), len(candidate.damage), doubts
 
 
 def _doomed(
@@ -178,7 +185,7 @@ def _doomed(
             if follower is leader:
                 continue
             cut = cuts[follower.path, leader.path]
-            for stretch in cut.gone:
+            for stretch in cut.gone if not cut.in_doubt else ():
                 if (follower.broker, stretch) not in seen:
                     seen.add((follower.broker, stretch))
                     yield _doom(follower, (cut, leader, cuts), stretch, evidence)

@@ -78,6 +78,13 @@ class OwedCut(Struct, frozen=True, kw_only=True):
     then: str
     """What becomes of the two logs: agrees, diverges, hole, stuck."""
     because: str
+    leader_wrote: bool = False
+    """Whether the leader wrote what it has not here, and its files were or may have been copied before."""
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether nothing goes if the files were only copied at other times."""
+        return self.leader_wrote and bool(self.gone)
 
 
 class Candidate(Struct, frozen=True, kw_only=True):

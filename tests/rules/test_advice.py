@@ -16,6 +16,7 @@ from rules.loss.incurred import losses
 from rules.sketch.notation import read_sketch
 from rules.zoom.differences import with_differences
 from rules.zoom.headers import with_believed_headers
+from tests.replaced import replace
 
 NEW = "kafka 1 3.9.1 ibp 3.9\nkafka 2 3.9.1 ibp 3.9\nkafka 3 3.9.1 ibp 3.9\n"
 ODD_HEADER = "broker 1 0000000|\nbroker 2 0005000| ; epochs 0@0\nbroker 3 0000000|\n"
@@ -45,6 +46,43 @@ def test_candidates_rank_by_epoch_then_log_end() -> None:
     told = advice_on(NEW + "broker 1 00000000|\nbroker 2 000011|\nbroker 3 0000111|\n")
     assert [c.broker for c in told.candidates] == [3, 2, 1]
     assert told.leaders == (3,)
+
+
+COPIED_EARLIER = """
+live
+broker 1 000000| ; unclean
+broker 2* 0000| ; unclean
+t1 leads 2 epoch 0 at 0 hw 0 isr 1,2
+t2 acks 2 at 5 acks=all
+"""
+
+
+def test_a_leader_that_ends_before_what_it_wrote_may_only_have_been_copied_earlier() -> None:
+    """Nobody has records of its epoch but from it, and no log tells that it was started again."""
+    told = advice_on(COPIED_EARLIER)
+    assert (told.candidates[0].broker, told.candidates[0].lacks, told.doomed) == (2, (), ())
+    assert candidate(told, 2).doubts[-1].startswith("it wrote offsets 4–5 of epoch 0, but its log ends at 4 here.")
+    restart = gate(told, "restart broker 1")
+    assert (restart.going, restart.first) == ("unknown", "copy broker 1's folder t-0 (here: broker-1/t-0)")
+    assert "If it lost them in a crash, broker 1 cuts them too." in restart.because
+    assert gate(told, "elect broker 2").going == "unknown"
+
+
+@pytest.mark.parametrize(
+    "since", ["t3 loads 2 at 4\n", "t3 loads 2 at 4\nt4 leads 2 epoch 1 at 4 hw 4\n", "t3 leads 1 epoch 1 at 6 hw 4\n"]
+)
+def test_a_leader_that_was_started_again_or_followed_since_may_have_lost_what_it_wrote(since: str) -> None:
+    told = advice_on(COPIED_EARLIER + since)
+    assert not any(cut.leader_wrote for each in told.candidates for cut in each.cuts)
+
+
+@pytest.mark.parametrize(("copied", "barred"), [("live", ()), ("crashed", (1,)), ("stopped", (1,))])
+def test_how_it_was_copied_settles_what_a_leader_has(copied: str, barred: tuple[int, ...]) -> None:
+    drawn = replace(evidence(COPIED_EARLIER), copied=copied)
+    (told,) = advise(drawn, losses(drawn))
+    assert tuple(doomed.broker for doomed in told.doomed) == barred
+    assert (gate(told, "restart broker 1").going == "no-go") == bool(barred)
+    assert (gate(told, "elect broker 2").going == "no-go") == bool(barred)
 
 
 LAST_COPY = """

@@ -174,7 +174,7 @@ def _candidates(advice: Advice, *, more: bool) -> Iterator[str]:
 
 def _free(candidate: Candidate, advice: Advice, *, more: bool) -> str:
     """That nothing is lost by its election, or nothing more; nothing of one that is barred, or beyond what was seen."""
-    if candidate.barred:
+    if candidate.barred or any(cut.in_doubt for cut in candidate.cuts):
         return ""
     seen = advice.nowhere or going(advice, candidate.broker) != "go"
     what = "no more committed or acknowledged records" if more else "no committed or acknowledged record"
@@ -208,7 +208,9 @@ def _ends(candidate: Candidate) -> str:
 def _cut(cut: OwedCut) -> Iterator[str]:
     rule = f"{cut.rule}{'' if cut.in_force else ', if its versions are new'}"
     if cut.cut_to < cut.log_end_offset:
-        yield from _said(f"Broker {cut.follower} truncates from {cut.log_end_offset} to {cut.cut_to} (by {rule}).", 7)
+        unless = ", unless more of that log was not copied" if cut.in_doubt else ""
+        goes = f"Broker {cut.follower} truncates from {cut.log_end_offset} to {cut.cut_to} (by {rule}){unless}."
+        yield from _said(goes, 7)
     if cut.then != "agrees":
         then = _THEN.get(cut.then, cut.then)
         yield from _said(f"Broker {cut.follower} stays different: {then} (by {rule}: {cut.because}).", 7)

@@ -1,0 +1,57 @@
+"""A leader whose files here end before records that it wrote itself: of a running broker they were copied earlier.
+
+Followers have no record of its epoch but from it. So it had what they hold, and lost it, or has it still.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rules.advice.weighed import OwedCut, Stretch
+from rules.evidence import PartitionEvidence, Replica
+from rules.evidence.electable import leads_meanwhile
+from rules.finding import offsets_told
+from rules.history.moments import STARTING, gives_role
+from rules.words import it_or_them, of_epoch
+
+HOW: Final = "To decide it, add the option --copied live, stopped or crashed"
+
+
+def copied_earlier(leader: Replica, follower: Replica, evidence: PartitionEvidence) -> bool:
+    """Whether the leader's files may only have been copied before the follower's, for all that its logs tell."""
+    epoch, last = evidence.chronicle.last_leader
+    if leader.broker != last or leads_meanwhile(evidence) != last or _started_since(epoch, last, evidence):
+        return False
+    beyond = [run.epoch for run in follower.log.epochs if run.end_offset > leader.log_end_offset]
+    return bool(beyond) and {*beyond} == {epoch} == {leader.last_epoch}
+
+
+def _started_since(epoch: int, broker: int, evidence: PartitionEvidence) -> bool:
+    """Whether it was started again after it took the lead: its log may have been cut by that."""
+    own = [m for m in evidence.chronicle.told_by(broker) if gives_role(m) or m.kind in STARTING]
+    return bool(own) and not (gives_role(own[-1]) and own[-1].epoch == epoch)
+
+
+def perhaps_behind(cut: OwedCut) -> str:
+    """What speaks for and against it, of the leader."""
+    return (
+        f"it wrote {_named(cut.gone)}, but its log ends at {cut.cut_to} here. Perhaps its files were only copied "
+        f"before those of broker {cut.follower}. Or it lost {_them(cut)} in a crash. {HOW}"
+    )
+
+
+def perhaps_last(cut: OwedCut) -> str:
+    """The same of the follower, which holds what the leader may have lost."""
+    return (
+        f"cannot be judged. Broker {cut.leader} leads and wrote {_named(cut.gone)}, but its log ends at {cut.cut_to} "
+        f"here. If it lost {_them(cut)} in a crash, broker {cut.follower} cuts {_them(cut)} too. "
+        f"If its files were only copied earlier, nothing goes. {HOW}."
+    )
+
+
+def _them(cut: OwedCut) -> str:
+    return it_or_them(sum(stretch.end_offset - stretch.start_offset for stretch in cut.gone))
+
+
+def _named(gone: tuple[Stretch, ...]) -> str:
+    return ", ".join(f"{offsets_told(s.start_offset, s.end_offset)}{of_epoch(s.epoch)}" for s in gone)
