@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from rules.finding import Finding, named_facts
+from auditor.report.named_places import named_places
+from rules.finding import UNDECIDED, Finding, Place, named_facts, place_of
 
 Question: TypeAlias = tuple[str, str | None, tuple[int, ...], str]
 SHORTEST = 8
@@ -23,16 +24,17 @@ def distinct(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def asked_once(findings: Sequence[Finding]) -> Iterator[Finding]:
     """The findings, but one question of all partitions of a cluster that tell no more of it than that it is open."""
-    alike: dict[Question, int] = Counter(_question(finding) for finding in findings if _is_general(finding))
-    asked: set[Question] = set()
+    alike: dict[Question, list[Place]] = defaultdict(list)
     for finding in findings:
-        question = _question(finding)
-        if not _is_general(finding) or alike[question] == 1:
+        if _is_general(finding):
+            alike[_question(finding)].append(place_of(finding))
+    for finding in findings:
+        places = alike[_question(finding)] if _is_general(finding) else []
+        if len(places) < 2:  # noqa: PLR2004 - it is of one place
             yield finding
-        elif question not in asked:
-            asked.add(question)
-            said = finding.message.replace("undecided: ", f"undecided in {alike[question]} partitions: ", 1)
-            facts = (*finding.facts, *named_facts({"partitions": alike[question]}))
+        elif place_of(finding) == places[0]:
+            said = finding.message.replace(UNDECIDED, f"{UNDECIDED} in {named_places(places)}", 1)
+            facts = (*finding.facts, *named_facts({"partitions": len(places)}))
             yield replace(finding, topic=None, topic_id=None, partition=None, message=said, facts=facts)
 
 

@@ -233,7 +233,9 @@ Bearings = Mapping[str, Bearing]
 NO_BEARING: Final = Bearing()
 
 
-_TO_DO: Final = ("ask ", "audit ")
+UNDECIDED: Final = "Undecided"
+"""With this word begins the message of an open question."""
+_TO_DO: Final = ("ask ", "audit ", "find out ")
 """With these words begins what would decide a question and cannot be added."""
 _RANGE: Final = re.compile(r"(?:(offset|record)s )?\[(\d{1,20}), (\d{1,20})\)")
 

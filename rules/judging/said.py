@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from rules.evidence.topic import TopicEvidence
 from rules.finding import (
+    UNDECIDED,
     FactValue,
     Finding,
     Severity,
@@ -57,7 +58,7 @@ def doubt(rule: Rule, said: Undecided, place: Subject) -> Finding:
     """A question that keeps the verdict open."""
     facts: dict[str, FactValue] = {"reason": said.reason, "missing": said.missing, "subject": said.reason}
     facts |= {} if said.epoch is None else {"epoch": said.epoch}
-    message = f"Undecided: {question_told(said.reason, said.missing)}"
+    message = f"{UNDECIDED}: {question_told(said.reason, said.missing)}"
     return replace(_question(rule, said, place, message=message, facts=facts), blocking=True)
 
 

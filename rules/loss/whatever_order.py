@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import Final
 
 from msgspec import Struct
 
@@ -25,6 +26,7 @@ from rules.words import it_or_them, numbered
 
 ANEW = ("log-created", "log-deleted")
 """After these a broker's log may be of another life of its topic."""
+RESTORED: Final = "ask the operators whether metadata was restored from an older copy, and when"
 
 
 class Stands(Struct, frozen=True, kw_only=True):
@@ -137,10 +139,13 @@ def _doubt(evidence: PartitionEvidence, answer: Produced, *, everywhere: bool) -
     """What else may explain that the records are not there."""
     who = f"broker {answer.witness}"
     if any(moment.set_back is None for moment in evidence.moments):
-        return f"in which order {who} wrote its log lines"
+        return f"find out in which order {who} wrote its log lines"
     later = (m for m in evidence.moments if m.clock == answer.clock and (m.time or 0) > (answer.time or 0))
-    if any(m.kind in ANEW for m in later) or not any(True for r in evidence.current for _ in epoch_falls(r)):
-        return f"whether the topic was deleted and created again after {who} answered, as its server.log tells"
+    anew = any(m.kind in ANEW for m in later)
+    if anew or not any(True for r in evidence.current for _ in epoch_falls(r)):
+        if any(replica.topic_id is not None for replica in evidence.current):  # nothing here is of another topic
+            return f"find out why the log of {who} was deleted or made anew after it answered" if anew else RESTORED
+        return f"find out whether the topic was deleted and created again after {who} answered, as its server.log tells"
     away = sorted(evidence.chronicle.taking_part - {replica.broker for replica in evidence.current})
     if everywhere and away:
         return f"the {'log' if len(away) == 1 else 'logs'} of {numbered('broker', away)}"

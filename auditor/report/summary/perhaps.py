@@ -11,7 +11,7 @@ from auditor.report.model import AuditReport
 from auditor.report.named_places import named_places, told_places
 from auditor.report.placed import PlacedHistory
 from auditor.report.summary.folded_findings import FoldedFinding, folded
-from rules.finding import Finding, Place, Severity, place_of
+from rules.finding import UNDECIDED, Finding, Place, Severity, place_of
 from rules.words import counted
 
 PLACES_SHOWN: Final = 3
@@ -88,17 +88,19 @@ def _uncounted(finding: Finding, report: AuditReport, left_out: Container[object
 
 def perhaps_words(entries: Iterable[FoldedFinding]) -> Iterator[str]:
     """Where, what is open, and what would tell; once, though two pairs of brokers may leave the same question open."""
-    asked: dict[str, list[Place]] = {}
+    asked: dict[tuple[str, str], list[Place]] = {}
     for entry in entries:
-        words = _undecided(entry.finding.message)
-        asked.setdefault(words, []).extend(spot.place for spot in entry.spots)
-    yield from (f"{named_places(places, PLACES_SHOWN)}{words}" for words, places in asked.items())
+        asked.setdefault(_undecided(entry.finding.message), []).extend(spot.place for spot in entry.spots)
+    for (where, words), places in asked.items():
+        yield f"{where or named_places(places, PLACES_SHOWN)}{words}"
 
 
-def _undecided(message: str) -> str:
-    """An open question, or a finding that leaves one open, behind the name of its partitions."""
-    head, asked, rest = message.partition("Undecided: ")
-    return f": {rest}" if asked and not head else f". {message}"
+def _undecided(message: str) -> tuple[str, str]:
+    """The partitions that it names itself, and an open question, or a finding that leaves one open, behind them."""
+    head, asked, rest = message.partition(": ")
+    if not asked or not head.startswith(UNDECIDED):
+        return "", f". {message}"
+    return head.removeprefix(UNDECIDED).removeprefix(" in "), f": {rest}"
 
 
 def beside_the_advice(report: AuditReport) -> Iterator[str]:
