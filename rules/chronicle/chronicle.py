@@ -9,6 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from rules.chronicle.acknowledged import Acknowledged
+from rules.chronicle.damaged_ends import DamagedEnd, damaged_ends
 from rules.chronicle.deposed import Deposed, deposed
 from rules.chronicle.leaders import (
     Fall,
@@ -97,6 +98,11 @@ class Chronicle(Struct, frozen=True, dict=True):
     def made_anew(self) -> tuple[MadeAnew, ...]:
         """Every leader's log that its broker made anew before it led again: what it had held is no more."""
         return tuple(made_anew(self.reigns, self._by_clock, self.leaders))
+
+    @cached_property
+    def damaged_ends(self) -> tuple[DamagedEnd, ...]:
+        """Every log that was cut where it could not be read, and with which its broker led next."""
+        return tuple(damaged_ends(self.reigns, self._by_clock, self.leaders))
 
     @cached_property
     def deposed(self) -> tuple[Deposed, ...]:

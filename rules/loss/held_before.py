@@ -1,4 +1,4 @@
-"""What a leader's log had held before it was made anew, where nothing tells that any of it was written or is gone."""
+"""What a leader's log had held before it was made anew or cut as damaged, where nothing tells what of it is gone."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from functools import partial
 from itertools import takewhile
 from operator import is_not
 
+from rules.chronicle.damaged_ends import DamagedEnd
 from rules.chronicle.made_anew import MadeAnew, led_throughout, made_in
 from rules.chronicle.silence import Silence, would_tell
+from rules.chronicle.stories import NO_STORY
 from rules.evidence import COMPACTED_TOPICS, PartitionEvidence, gives_role
-from rules.history.moments import Moment
+from rules.history.moments import Moment, log_end
 from rules.loss.last_answers import Answering
 from rules.loss.left_out import left_out
 from rules.loss.unsettled import Unsettled
@@ -22,6 +24,38 @@ def of_logs_made_anew(evidence: PartitionEvidence) -> Iterator[Unsettled]:
     for log in (*evidence.chronicle.made_anew, *_by_the_disks(evidence)):
         if (log.before, log.after) not in known and not _all_heard(evidence, log):
             yield _question(evidence, log)
+
+
+def of_damaged_ends(evidence: PartitionEvidence) -> Iterator[Unsettled]:
+    """What was cut off the log of a leader as damaged, unless that loss is known or the leader before had no more."""
+    for log in evidence.chronicle.damaged_ends:
+        known = any(part.next_epoch == log.after and log.offset in part.extent for part in left_out(evidence))
+        if not known and not _ended_there(evidence, log):
+            yield _cut_off(evidence, log)
+
+
+def _ended_there(evidence: PartitionEvidence, log: DamagedEnd) -> bool:
+    """Whether the leader before wrote no more: by the role that it took next, or by all that it answered."""
+    leader = evidence.chronicle.leaders[log.before]
+    next_role = evidence.chronicle.stories.get(f"broker {leader}", NO_STORY).following(log.before)
+    if next_role is not None and gives_role(next_role):
+        return (ended := log_end(next_role)) is not None and ended <= log.offset
+    return _heard(evidence, leader, log.before, log.offset)
+
+
+def _cut_off(evidence: PartitionEvidence, log: DamagedEnd) -> Unsettled:
+    who, leader = f"broker {log.broker}", evidence.chronicle.leaders[log.before]
+    requests = Silence(broker=leader, log="requests", window="up to its very end (nothing cut off)")
+    return Unsettled(
+        broker=log.broker,
+        words=f"{who} could not read its log from {log.offset} on when it loaded it, and cut it there. Then it led in"
+        f" epoch {log.after} with log end offset {log.offset}. No log tells how far the part that was cut off had gone."
+        " Committed records may be lost with it",
+        missing=would_tell(requests, f"a copy of the disk that {who} had before it was started again"),
+        start_offset=log.offset,
+        epoch=log.before,
+        shown=((log.cut, "the log is cut as it is loaded"), (log.leads, "its broker leads with the log that is left")),
+    )
 
 
 def _by_the_disks(evidence: PartitionEvidence) -> Iterator[MadeAnew]:
@@ -56,9 +90,13 @@ def _had_a_log(own: Sequence[Moment], made: Moment) -> bool:
 
 
 def _all_heard(evidence: PartitionEvidence, log: MadeAnew) -> bool:
+    return _heard(evidence, log.broker, log.before, log.begun or 0)
+
+
+def _heard(evidence: PartitionEvidence, leader: int, epoch: int, begun: int) -> bool:
     """Whether all that it answered is here; brokers themselves write compacted topics, and are not answered."""
-    own = Answering(evidence, log.broker, log.before)
-    return evidence.topic not in COMPACTED_TOPICS and own.saw_its_last and not own.begins_behind(log.begun or 0)
+    own = Answering(evidence, leader, epoch)
+    return evidence.topic not in COMPACTED_TOPICS and own.saw_its_last and not own.begins_behind(begun)
 
 
 def _question(evidence: PartitionEvidence, log: MadeAnew) -> Unsettled:

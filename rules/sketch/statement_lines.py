@@ -19,6 +19,7 @@
     t8 asks 2 of 1 epoch 0 answer 5       broker 2 asks broker 1 where epoch 0 ends: 5, or 0:5 with the epoch; behind
                                           it may stand `error 74`
     t9 loads 2 at 4                       broker 2 loads its log, which ends at 4; behind it may stand `start 2`
+    t9 mends 2 to 4                       broker 2 loads its log, cannot read it from offset 4 on, and cuts it there
     t9 saves 2 at 4                       broker 2 saves what producers wrote up to its log end, 4
     t9 begins 2                           broker 2 begins a new, empty log
     t9 deletes 2                          broker 2 gives its log up to be deleted
@@ -77,6 +78,7 @@ _FORMS: Final[Mapping[str, _StatementForm]] = {
     "loads": _StatementForm(
         "log-loaded", r"(?P<broker>\d+) at (?P<end_offset>\d+)(?: start (?P<log_start_offset>\d+))?"
     ),
+    "mends": _StatementForm("damaged-end-cut", _BROKER_TO),
     "saves": _StatementForm("producer-state-saved", r"(?P<broker>\d+) at (?P<offset>\d+)"),
     "begins": _StatementForm("log-created", _BROKER),
     "deletes": _StatementForm("log-deleted", _BROKER),

@@ -154,6 +154,7 @@ _CUTS: Final[Mapping[str, Callable[[LogCut], str]]] = {
 }
 _LOGS: Final[Mapping[str, Callable[[LogEvent], str]]] = {
     "log-loaded": lambda m: f"{_who(m.broker)} loads its log, end {m.end_offset}",
+    "damaged-end-cut": lambda m: f"{_who(m.broker)} cannot read its log from {_at(m.offset)} on, and cuts it there",
     "producer-state-saved": lambda m: f"{_who(m.broker)} saves what producers wrote up to {_at(m.offset)}",
     "log-deleted": lambda m: f"{_who(m.broker)} gives its log up to be deleted",
     "taken-up": lambda m: f"taken up: {_who(m.broker)}",

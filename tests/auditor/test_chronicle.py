@@ -58,6 +58,12 @@ def test_a_log_that_is_made_for_a_move_between_log_dirs_is_no_new_log(folder: st
     assert [moment.kind for moment in moments(made, writer="Log partition=pay-0")] == kinds
 
 
+def test_a_log_that_is_cut_where_it_cannot_be_read_is_told_where() -> None:
+    line = "Corruption found in segment 0, truncating to offset 240"
+    found = moments(line, writer="LogLoader partition=pay-0, dir=/d")
+    assert [(moment.kind, moment.broker, moment.offset) for moment in found] == [("damaged-end-cut", 2, 240)]
+
+
 CRIED = (
     "UNCLEAN partition change for pay-0 with topic ID uriBSDhhRyyuFSCIzB207Q: isr: [] -> [3], leader: -1 -> 3, "
     "leaderRecoveryState: RECOVERED -> RECOVERING, leaderEpoch: 2 -> 3, elr: {elr} -> [], partitionEpoch: 3 -> 4"

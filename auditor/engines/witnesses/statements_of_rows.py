@@ -52,6 +52,7 @@ _EVENTS: Final[Mapping[str, str]] = {
     "reset-fetch-offset-to-start": "log-reset",
     "all-segments-deleted": "log-reset",
     "log-loaded": "log-loaded",
+    "corruption-found": "damaged-end-cut",
     "producer-snapshot-written": "producer-state-saved",
     "partition-added": "taken-up",
     "replica-created": "log-created",
