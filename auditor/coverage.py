@@ -22,7 +22,7 @@ from auditor.report.model import (
     UnnamedTopic,
 )
 from auditor.report.named_places import in_order
-from auditor.scope import absent_logs, logs_of, scope_of
+from auditor.scope import Telling, absent_logs, logs_of, scope_of
 from parsers.broker_log import given_for
 from parsers.inventory import Inventory, parse_file_name
 from parsers.provenance import NOT_HERE
@@ -55,8 +55,11 @@ def coverage_of(
     seen = sum(_expected(inventory, units, replicas, refusals, selection))
     times = list(_times(replicas))
     owning = {r.broker for v in verdicts if v.topic != METADATA_TOPIC for r in v.replicas}
-    told_in = {source for v in verdicts for source in v.roles_told_in}
-    logs_read = logs_of(units, owning, told_in, inventory.witnesses)
+    telling = Telling(
+        roles=frozenset(source for v in verdicts for source in v.roles_told_in),
+        anything=frozenset(source for v in verdicts for source in v.told_in),
+    )
+    logs_read = logs_of(units, owning, telling, inventory.witnesses)
     owners, without_disks = _owners(inventory, units), not inventory.log_dirs
     return Coverage(
         clusters=len({d.cluster_id for d in inventory.log_dirs} | {cluster for cluster, _ in owners}),

@@ -16,6 +16,8 @@ from rules.verdict import KIND_WORDS, FilesLacking, ReplicaVerdict, Scope
 
 LOGS: Final = tuple(kind for kind in KIND_WORDS if kind != "disk")
 CHANGES: Final = "state-change-log"
+OF_REPLICAS: Final = ("server-log",)
+"""Logs in which every release tells what brokers did with their replicas, unless their level leaves that out."""
 ANY: Final = -1
 """A log of several brokers may be any broker's."""
 
@@ -25,6 +27,8 @@ class LogsRead(Struct, frozen=True, kw_only=True):
 
     read: frozenset[tuple[str, int]]
     brokers: tuple[int, ...]
+    silent: frozenset[str] = frozenset()
+    """Kinds that were read and tell of no partition but warnings at most: their level may be WARN."""
 
     def lacking(self, broker: int) -> Iterator[str]:
         """Kinds of which nothing was read of a broker."""
@@ -36,12 +40,20 @@ class LogsRead(Struct, frozen=True, kw_only=True):
         return frozenset(kind for kind, _ in self.read)
 
 
+class Telling(Struct, frozen=True, kw_only=True):
+    """Which logs tell something of a partition; warnings alone are nothing."""
+
+    roles: frozenset[str]
+    anything: frozenset[str]
+
+
 def logs_of(
-    units: Sequence[ReadUnit], brokers: Collection[int], telling_roles: Collection[str], words: Sequence[LogWitness]
+    units: Sequence[ReadUnit], brokers: Collection[int], telling: Telling, words: Sequence[LogWitness]
 ) -> LogsRead:
     """What units read; metadata is one log for all, and before KRaft the controller's log tells it.
 
-    A log in which no broker speaks is nobody's, as ZooKeeper's own is: it stands in for none.
+    A log in which no broker speaks is nobody's, as ZooKeeper's own is: it stands in for none. Nor do server logs
+    of which none tells more of any partition than warnings.
 
     Up to 2.5 a log of state changes tells roles at level TRACE alone. Where none tells any, and some broker wrote no
     line in it, the dump has none.
@@ -49,10 +61,14 @@ def logs_of(
     speaking = {word.span.source for word in words}
     own = [unit for unit in units if unit.broker != ANY or unit.kind != "broker-log" or _source(unit) in speaking]
     kinds_read = {(kind, ANY if kind == "metadata" else unit.broker) for unit in own for kind in _kinds(unit)}
-    read = LogsRead(read=frozenset(kinds_read), brokers=tuple(sorted(brokers)))
+    telling_units = (unit for unit in units if telling.anything.intersection(piece.source for piece in unit.pieces))
+    heard = {kind for unit in telling_units for kind in _kinds(unit)}
+    silent = {kind for kind, _ in kinds_read if kind in OF_REPLICAS} - heard
+    kinds_read = {(kind, broker) for kind, broker in kinds_read if kind not in silent}
+    read = LogsRead(read=frozenset(kinds_read), brokers=tuple(sorted(brokers)), silent=frozenset(silent))
     changes = [unit for unit in units if unit.kind == "broker-log" and CHANGES in _kinds(unit)]
-    telling = any(piece.source in telling_roles for unit in changes for piece in unit.pieces)
-    if telling or not any(CHANGES in read.lacking(broker) for broker in read.brokers):
+    roles_told = any(piece.source in telling.roles for unit in changes for piece in unit.pieces)
+    if roles_told or not any(CHANGES in read.lacking(broker) for broker in read.brokers):
         return read
     return replace(read, read=frozenset((kind, broker) for kind, broker in kinds_read if kind != CHANGES))
 
@@ -76,13 +92,14 @@ def _source(unit: ReadUnit) -> str:
 
 
 def absent_logs(logs: LogsRead) -> Iterator[AbsentLogs]:
-    """Of every broker with replicas the kinds of logs that no unit read, brokers that lack the same ones together."""
-    by_kinds: dict[tuple[str, ...], list[int]] = {}
+    """Of every broker with replicas the kinds that no unit read, or that are silent; alike ones together."""
+    by_kinds: dict[tuple[bool, tuple[str, ...]], list[int]] = {}
     for broker in logs.brokers:
-        if lacking := tuple(logs.lacking(broker)):
-            by_kinds.setdefault(lacking, []).append(broker)
-    for lacking, own in sorted(by_kinds.items(), key=lambda each: each[1]):
-        yield AbsentLogs(kinds=lacking, brokers=tuple(own))
+        for silent in (False, True):
+            if lacking := tuple(kind for kind in logs.lacking(broker) if (kind in logs.silent) is silent):
+                by_kinds.setdefault((silent, lacking), []).append(broker)
+    for (silent, lacking), own in sorted(by_kinds.items(), key=lambda each: (each[1], each[0])):
+        yield AbsentLogs(kinds=lacking, brokers=tuple(own), silent=silent)
 
 
 def scope_of(

@@ -123,6 +123,8 @@ class PartitionVerdict(Struct, frozen=True, kw_only=True):
     """Whether a metadata log tells of the partition."""
     roles_told_in: tuple[str, ...] = ()
     """Logs that tell who led or followed."""
+    told_in: tuple[str, ...] = ()
+    """Logs that tell more of it than warnings."""
     log_reach: LogReach = LogReach()
     unnamed: tuple[UnnamedTopicId, ...] = ()
     """Topic ids of the cluster that requests or logs tell of, and whose names nobody does: no partition's, so apart."""

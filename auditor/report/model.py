@@ -149,15 +149,20 @@ class AbsentLogs(Struct, frozen=True, kw_only=True):
     kinds: tuple[str, ...]
     """Of server-log, state-change-log, request-log and metadata; or disk alone, of brokers whose logs are here."""
     brokers: tuple[int, ...]
+    silent: bool = False
+    """Whether they were read, and tell nothing of any partition, or warnings alone."""
 
     @property
     def words(self) -> str:
-        """What was not read, and what that leaves unjudged, for people."""
+        """What was not read or is silent, and what that leaves unjudged, for people."""
         whom = numbered("broker", self.brokers)
         if self.kinds == (DISK,):
             return f"No disk was read of {whom}, of which logs are here. So what it holds was compared with nothing"
-        names = " or ".join(_LOG_WORDS[kind][0] for kind in self.kinds)
+        names = (" and " if self.silent else " or ").join(_LOG_WORDS[kind][0] for kind in self.kinds)
         unjudged = ", ".join(_LOG_WORDS[kind][1] for kind in self.kinds)
+        if self.silent:
+            silent = f"Logs of {names} of {whom} tell nothing of any partition, or warnings alone"
+            return f"{silent}. Perhaps they are written at level WARN. So nothing tells of {unjudged} there"
         return f"No log of {names} was read of {whom}. So nothing tells of {unjudged} there"
 
 

@@ -28,6 +28,7 @@ __all__ = ["Moment"]
 ONE_CONTROLLER: Final = "controller "
 """Clocks of ZooKeeper's controllers begin with this: what one of them logged, without its predecessors' words."""
 ROLE_KINDS: Final = ("leader-starts", "follower-starts")
+TELLING_ROLES: Final = (*ROLE_KINDS, "leadership")
 STARTING: Final = ("log-loaded", "log-created", "high-watermark-loaded")
 """What a broker says of a replica when it starts."""
 OF_SERVER_LOG: Final = (
@@ -38,6 +39,10 @@ DISTURBED: Final = ("log-loaded", "log-created", "log-reset", "truncated")
 """After these a broker's log may end elsewhere than before."""
 BEGUN_ANEW: Final = ("log-created", "log-reset", "log-deleted")
 """After these a broker's log holds nothing of what it held before."""
+WARNED_OF: Final = (
+    "cut-below-high-watermark", "high-watermark-fell", "cut-refused", "damaged-end-cut", "marked-as-failed",
+)  # fmt: skip
+"""What a broker logs as a warning or an error: logs at level WARN tell these, and neither roles nor loads nor cuts."""
 ZOOKEEPER_CLOCK: Final = "zookeeper"
 """Of states as ZooKeeper held them when somebody saved them: the cluster may have gone on since."""
 DESCRIPTION_CLOCK: Final = "description"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -18,7 +18,7 @@ from rules.evidence.topic import share_of
 from rules.facts.read_again import UnreadFile
 from rules.finding import Finding, Severity, Undecided, Violation
 from rules.history.milestones import Milestone, milestones
-from rules.history.moments import ROLE_KINDS, is_metadata
+from rules.history.moments import TELLING_ROLES, WARNED_OF, is_metadata
 from rules.history.turns import last_assignment
 from rules.judging.giving_up import budget_of, failed
 from rules.judging.open_bill import is_proved, open_points, unproved
@@ -40,7 +40,6 @@ from rules.zoom.headers import as_written, with_believed_headers
 from rules.zoom.unequal_buckets import shared_range
 
 T = TypeVar("T")
-TELLING_ROLES: Final = (*ROLE_KINDS, "leadership")
 
 
 def judge(evidence: PartitionEvidence, rules: Sequence[Rule], budget: Budget | None = None) -> PartitionVerdict:
@@ -89,6 +88,7 @@ def _judged(evidence: PartitionEvidence, rules: Sequence[Rule]) -> PartitionVerd
         contradicted_releases=tuple(_contradicted_releases(evidence)),
         told_by_metadata=any(map(is_metadata, evidence.moments)),
         roles_told_in=tuple(sorted({m.span.source for m in evidence.moments if m.kind in TELLING_ROLES})),
+        told_in=tuple(sorted({m.span.source for m in evidence.moments if m.kind not in WARNED_OF})),
         log_reach=_log_reach(evidence),
     )
 

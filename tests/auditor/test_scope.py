@@ -53,6 +53,17 @@ def test_a_kind_of_evidence_that_nobody_has_is_named_in_every_format(dump: Path)
     assert (scope["words"], scope["absent"]) == (told, ["request-log"])
 
 
+def test_logs_that_warn_alone_tell_nothing_of_cuts_and_restarts(dump: Path) -> None:
+    warning = "[2026-11-28 04:57:10,797] WARN {} (kafka.server.ReplicaFetcherThread)\n"
+    words = warning.format("[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Partition short-0 marked as failed")
+    for log in dump.rglob("server.log"):
+        log.write_text(words if "broker-2" in log.parts else warning.format("Connection to node 2 failed"))
+    report = audited(dump)
+    assert "server-log" in report.coverage.scope.absent
+    assert "tell nothing of any partition, or warnings alone" in _all_words(report)
+    assert [logs.kinds for logs in report.coverage.absent_logs if logs.silent] == [("server-log",)]
+
+
 @pytest.mark.parametrize("name", fast_if("server.log".__eq__, ["kafka-request.log", "server.log", "state-change.log"]))
 def test_what_one_broker_lacks_and_others_have_keeps_the_verdict_open(dump: Path, name: str) -> None:
     (dump / "broker-2/logs" / name).unlink()
