@@ -48,7 +48,7 @@ def reconciliations(evidence: PartitionEvidence) -> Iterator[Reconciliation]:
         places[id(moment)] = len(own)
         own.append(moment)
     leaders = evidence.chronicle.leaders
-    for cut in cuts(moments, evidence.chronicle.not_made):
+    for cut in cuts(moments, evidence.chronicle.earlier):
         if cut.log_end_offset:
             own, place = by_clock[cut.moment.clock], places[id(cut.moment)]
             decision = decided_by(own, place)

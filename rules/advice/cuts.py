@@ -127,7 +127,17 @@ def _gone(follower: Replica, leader: Replica, cut_to: int, evidence: PartitionEv
     for run in follower.log.epochs:
         start = max(run.start_offset, cut_to)
         for low, high in without(start, run.end_offset, held_alike(leader, follower, run.epoch, evidence)):
-            yield stretch_of(follower, run.epoch, low, high, evidence)
+            yield from stretches_of(follower, run.epoch, low, high, evidence)
+
+
+def stretches_of(replica: Replica, epoch: int, start: int, end: int, evidence: PartitionEvidence) -> Iterator[Stretch]:
+    """What is of the topic as it is now, or may be, in stretches: of what may be older nobody surely was told."""
+    own, perhaps = Extents.of([(start, end)]) - replica.earlier.sure, replica.earlier.possible
+    yield from (stretch_of(replica, epoch, low, high, evidence) for low, high in (own - perhaps).parts)
+    for low, high in (own & perhaps).parts:
+        yield Stretch(
+            epoch=epoch, start_offset=low, end_offset=high, committed_end=low, acknowledged_end=low, perhaps_older=True
+        )
 
 
 def stretch_of(replica: Replica, epoch: int, start: int, end: int, evidence: PartitionEvidence) -> Stretch:

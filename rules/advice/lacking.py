@@ -52,7 +52,9 @@ def _within(stretch: Stretch, other: Stretch) -> bool:
 
 def perhaps_words(stretches: Sequence[Stretch]) -> str:
     """Stretches of which it is not known whether anybody was told, and that this is not known."""
-    return f"{named(merged(stretches))}. Whether those were acknowledged is not known"
+    older = any(stretch.perhaps_older for stretch in stretches)
+    open_ = "are of an earlier topic of this name" if older else "were acknowledged"
+    return f"{named(merged(stretches))}. Whether those {open_} is not known"
 
 
 def holders(stretch: Stretch, held: Sequence[Held]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from rules.advice.copied_earlier import perhaps_behind
-from rules.advice.cuts import merged, owed_cuts, stretch_of
+from rules.advice.cuts import merged, owed_cuts, stretches_of
 from rules.advice.damage import damage, doubts
 from rules.advice.gates import AlreadyLost, gates
 from rules.advice.lacking import Held, holders, perhaps_lacked
@@ -46,14 +46,14 @@ def _on(
     held = {replica.path: tuple(_held_by_others(replica, cuts, evidence)) for replica in replicas}
     unordered = (_candidate(replica, cuts, held[replica.path], evidence) for replica in replicas)
     assignment, leading = _assignment(evidence, replicas), _leading(evidence, replicas)
-    # Whose election nothing bars comes first. Of equal ones rather one whose start destroys nothing; then who leads
-    # already, then who is preferred.
+    # Whose election nothing bars comes first, then whose own log does not bar it. Of equal ones rather one whose start
+    # destroys nothing; then who leads already, then who is preferred.
     candidates = tuple(
         sorted(
             unordered,
             key=lambda c: (
-                c.path not in whole, c.barred, *_rank(c), c.broker in keepers, c.broker != leading,
-                not c.stopped_in_order,
+                c.path not in whole, c.barred, bool(c.lacks or c.damage), *_rank(c), c.broker in keepers,
+                c.broker != leading, not c.stopped_in_order,
                 assignment.index(c.broker) if c.broker in assignment else len(assignment), c.broker,
             ),
         )
@@ -162,7 +162,7 @@ def _within(replica: Replica, start: int, end: int, evidence: PartitionEvidence)
     for run in replica.log.epochs:
         low, high = max(run.start_offset, start), min(run.end_offset, end)
         if low < high:
-            yield replica.broker, stretch_of(replica, run.epoch, low, high, evidence)
+            yield from ((replica.broker, own) for own in stretches_of(replica, run.epoch, low, high, evidence))
 
 
 def _rank(candidate: Candidate) -> tuple[int, int, int, int]:

@@ -32,11 +32,13 @@ class Stretch(Struct, frozen=True, kw_only=True):
     """Ranges, first and past the last offset, of which somebody was surely told that they are written."""
     perhaps_answered: bool = False
     """Whether a producer may have been answered for it although no answer is told."""
+    perhaps_older: bool = False
+    """Whether it may be of an earlier life of the topic."""
 
     @property
     def perhaps_told_of(self) -> bool:
         """Whether nothing tells that somebody was told, and that may have been all the same."""
-        return not self.told_of and self.perhaps_answered
+        return not self.told_of and (self.perhaps_answered or self.perhaps_older)
 
     @property
     def told_of(self) -> bool:

@@ -54,13 +54,13 @@ def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violati
     for cut in evidence.chronicle.cuts:
         if cut.high_watermark is None:
             yield from _unknown_watermark(evidence, cut)
-        elif cut.committed_end is not None and cut.earlier_end > cut.offset:
+        elif cut.committed_end is not None and cut.of_this_life > cut.offset and not cut.put_back:
             yield _open(cut, cut.committed_end, cut.older, WHEN_MADE, blocking=True)
         elif cut.committed_end is not None:
             # What retention or a client had deleted before was not there to be removed.
             begun = evidence.deleted.before(cut, evidence.chronicle.leaders.get(cut.former_epoch or 0))
             if begun < cut.committed_end:
-                yield _violation(cut, max(begun, cut.offset), cut.committed_end)
+                yield _violation(cut, max(begun, cut.of_this_life), cut.committed_end)
     for inferred in evidence.inferred_cuts:
         yield _untold(inferred) if inferred.high_watermark is None else _inferred(inferred, inferred.high_watermark)
     brokers = {cut.broker for cut in evidence.chronicle.cuts} | {cut.broker for cut in evidence.inferred_cuts}

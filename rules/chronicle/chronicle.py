@@ -24,6 +24,7 @@ from rules.chronicle.leaders import (
 from rules.chronicle.made_anew import MadeAnew, made_anew
 from rules.chronicle.reigns import Reign, reigns
 from rules.chronicle.stories import NO_STORY, Story, stories
+from rules.history.last_life import NO_EARLIER_LIFE, EarlierLife
 from rules.history.log_cuts import Cut, cuts
 from rules.history.moments import ROLE_KINDS, Committed, Moment, committed, epoch_starts, first_states, gives_role
 from rules.history.statements import Fetched, PartitionState, Role, RoleTaken
@@ -46,8 +47,8 @@ class Chronicle(Struct, frozen=True, dict=True):
 
     moments: tuple[Moment, ...] = ()
     """Every statement, in the term in which it was learnt."""
-    not_made: frozenset[int] = frozenset()
-    """Brokers whose logs may be of an earlier life of the topic: nothing tells that they were made in this one."""
+    earlier: EarlierLife = NO_EARLIER_LIFE
+    """Whose logs are or may be of an earlier life of the topic."""
 
     @cached_property
     def leaders(self) -> Mapping[int, int]:
@@ -173,7 +174,7 @@ class Chronicle(Struct, frozen=True, dict=True):
     @cached_property
     def cuts(self) -> tuple[Cut, ...]:
         """Every truncation that a broker logged and that removed something or may have."""
-        return tuple(cuts(self.moments, self.not_made))
+        return tuple(cuts(self.moments, self.earlier))
 
     @cached_property
     def proofs(self) -> tuple[Committed, ...]:
@@ -181,7 +182,7 @@ class Chronicle(Struct, frozen=True, dict=True):
 
         What a broker knew of its own log may be an earlier life's, if the log was not made in this one.
         """
-        clocks = {f"broker {broker}" for broker in self.not_made}
+        clocks = {f"broker {broker}" for broker in self.earlier.not_made}
         own = (*ROLE_KINDS, "high-watermark-loaded")
         found = committed(self.moments)
         return tuple(proof for proof in found if proof.moment.clock not in clocks or proof.moment.kind not in own)

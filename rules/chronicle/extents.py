@@ -87,3 +87,6 @@ class Possible(Struct, frozen=True, kw_only=True):
     def __sub__(self, other: Possible) -> Possible:
         """Surely gone is what was surely there and cannot be left; perhaps gone what may have been and need not be."""
         return Possible(sure=self.sure - other.possible, possible=self.possible - other.sure)
+
+
+NOTHING_POSSIBLE: Final = Possible()

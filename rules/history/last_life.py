@@ -29,6 +29,11 @@ class EarlierLife(Struct, frozen=True, kw_only=True):
     Every life begins with empty logs. A broker that was away when the topic was deleted loads its old log again. By
     topic ids brokers keep lives apart themselves.
     """
+    put_back: frozenset[int] = NOBODY
+    """Those of them that deleted their log and have it again: one file of their own words tells that they made none."""
+
+
+NO_EARLIER_LIFE: Final = EarlierLife()
 
 
 def earlier_life(moments: Sequence[Moment], last_life: Sequence[Moment]) -> EarlierLife:
@@ -37,12 +42,14 @@ def earlier_life(moments: Sequence[Moment], last_life: Sequence[Moment]) -> Earl
     Nobody's, unless something is told of a life before the last one, or of how it ended.
     """
     if len(last_life) == len(moments) and not _begun(last_life):
-        return EarlierLife()
+        return NO_EARLIER_LIFE
     dated = ordered(_dated(last_life))
+    brought = {} if any(m.topic_id is not None for m in last_life if m.kind != "described") else dict(_brought(dated))
     return EarlierLife(
         left_behind=_left_behind(moments, dated),
         deleted_before=gave_up(_dated(moments)) - _gave_up_again(dated),
-        not_made=NOBODY if any(m.topic_id is not None for m in last_life if m.kind != "described") else _loaded(dated),
+        not_made=frozenset(brought),
+        put_back=frozenset(broker for broker, put_back in brought.items() if put_back),
     )
 
 
@@ -68,17 +75,30 @@ def _gave_up_again(dated: Iterable[Moment]) -> frozenset[int]:
     return gave_up(again)
 
 
-def _loaded(dated: Iterable[Moment]) -> frozenset[int]:
-    """The brokers whose first word of what they hold is that they hold something.
+def _brought(dated: Iterable[Moment]) -> Iterator[tuple[int, bool]]:
+    """The brokers whose first word of what they hold is that they hold something; and whether that was put back.
 
-    A deletion ends the life before, and makes no log: its folder may be put back.
+    A deletion ends the life before, and makes no log: its folder may be put back. The folder that waits for its
+    deletion is loaded too, and serves nothing.
     """
-    held: dict[int, int] = {}
+    by_broker: dict[int, list[Moment]] = {}
     for moment in dated:
-        reached = None if moment.kind == "log-deleted" else held_up_to(moment)
-        if reached is not None and moment.broker is not None and moment.clock == f"broker {moment.broker}":
-            held.setdefault(moment.broker, reached)
-    return frozenset(broker for broker, reached in held.items() if reached > 0)
+        if moment.broker is not None and moment.clock == f"broker {moment.broker}":
+            by_broker.setdefault(moment.broker, []).append(moment)
+    for broker, own in by_broker.items():
+        gone = next((m for m in own if m.kind == "log-deleted"), None)
+        place = next((n for n, m in enumerate(own) if m.kind != "log-deleted" and held_up_to(m) is not None), None)
+        if place is not None and held_up_to(own[place]):
+            served = next((m for m in own[place:] if m.kind == "log-created" or _saved_mark(m)), None)
+            if gone is None or served is None or served.kind == "log-created" or gone not in own[:place]:
+                yield broker, False
+            else:
+                yield broker, gone.span.source == served.span.source
+
+
+def _saved_mark(moment: Moment) -> bool:
+    """Whether its broker tells of a high watermark that it had saved: of a log that is in use, and was before."""
+    return moment.kind == "high-watermark-loaded" and bool(moment.high_watermark)
 
 
 def _dated(moments: Iterable[Moment]) -> list[Moment]:
@@ -187,6 +207,7 @@ def _falls(moments: Sequence[Moment]) -> Iterator[_Fall]:
         known = newest.get(moment.clock)
         if moment.kind == "log-deleted":
             deleted[moment.clock] = moment
+            ordered_to.pop(moment.clock, None)
         elif moment.epoch is not None and not moment.doubtful and moment.error in (None, 0):
             gone = deleted.pop(moment.clock, None)
             before = 0 if known is None and gone is not None else known

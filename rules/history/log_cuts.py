@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from typing import Final, TypeGuard
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rules.history.last_life import NO_EARLIER_LIFE, EarlierLife
 from rules.history.moments import ROLE_KINDS, Moment, gives_role, leads, log_end
 from rules.history.statements import LogCut, LogEvent, Role, RoleTaken
 
@@ -38,13 +38,16 @@ class Cut(Struct, frozen=True, kw_only=True):
     """Where its own log began then, as it had told: what lies below was not there to be removed."""
     earlier_end: int = 0
     """Records below it may have been of an earlier life of the topic: its broker came back with that log."""
+    put_back: bool = False
+    """Whether they surely were: the broker had deleted that log, and told of no other that it made."""
 
     @property
     def committed_end(self) -> int | None:
         """Up to where it removed what the broker knew to be committed; null where nothing tells that it did."""
         # A log that was no longer than the cut had lost those records before.
         ends = [end for end in (self.high_watermark, self.log_end_offset) if end is not None]
-        return min(ends) if self.high_watermark is not None and min(ends) > self.offset else None
+        kept = self.of_this_life if self.put_back else self.offset
+        return min(ends) if self.high_watermark is not None and min(ends) > kept else None
 
     @property
     def older(self) -> str:
@@ -59,7 +62,7 @@ class Cut(Struct, frozen=True, kw_only=True):
         return max(self.offset, self.earlier_end)
 
 
-def cuts(moments: Sequence[Moment], not_made: AbstractSet[int] = frozenset()) -> Iterator[Cut]:
+def cuts(moments: Sequence[Moment], earlier: EarlierLife = NO_EARLIER_LIFE) -> Iterator[Cut]:
     """Every truncation that removed something or may have, broker by broker in the order of its log.
 
     Of brokers whose logs were not made in the topic's last life, all that they held at first may be of an earlier one.
@@ -71,17 +74,17 @@ def cuts(moments: Sequence[Moment], not_made: AbstractSet[int] = frozenset()) ->
         # Releases up to 2.4 write no line when a broker follows; the controller's order tells it.
         order = gives_role(moment) and moment.kind == "leadership" and moment.clock == f"broker {moment.witness}"
         if order or (moment.broker is not None and moment.clock == f"broker {moment.broker}"):
-            log = logs.setdefault(moment.clock, _OneLog(not_made))
+            log = logs.setdefault(moment.clock, _OneLog(earlier))
             yield from log.after(moment, takes_role=gives_role(moment) and (order or moment.kind != "leadership"))
 
 
 class _OneLog:
     """What a broker has told of its log up to a line of it."""
 
-    __slots__ = ("_begun", "_earlier", "_end", "_grew", "_known", "_not_made", "_role", "_started")
+    __slots__ = ("_begun", "_earlier", "_end", "_grew", "_known", "_life", "_role", "_started")
 
-    def __init__(self, not_made: AbstractSet[int]) -> None:
-        self._not_made = not_made
+    def __init__(self, life: EarlierLife) -> None:
+        self._life = life
         self._begun = 0
         self._end: int | None = None
         self._earlier: int | None = None
@@ -98,7 +101,7 @@ class _OneLog:
             self._role, self._started = self._taken(moment), False
         ended_at = log_end(moment)
         self._end = self._end if ended_at is None else ended_at
-        if moment.broker in self._not_made and self._earlier is None:
+        if moment.broker in self._life.not_made and self._earlier is None:
             self._earlier = ended_at
         if moment.kind == "log-loaded":
             self._known, self._started = None, True
@@ -108,12 +111,12 @@ class _OneLog:
             self._known = moment
         if moment.kind == "truncated" and moment.offset is not None:
             # Where no line tells its end, all that it knew of may be of an earlier life.
-            knew = (self._known.high_watermark if self._known else None) if moment.broker in self._not_made else None
+            knew = self._known.high_watermark if self._known and moment.broker in self._life.not_made else None
             earlier = (knew if self._earlier is None else self._earlier) or 0
             # Who leads cuts nothing: a role that it took next is not told.
             unknown = self._started or (self._role is not None and leads(self._role))
             made = _cut(moment, (self._end, earlier), self._known, None if unknown else self._role)
-            yield replace(made, begun=self._begun)
+            yield replace(made, begun=self._begun, put_back=moment.broker in self._life.put_back)
             self._end, self._earlier, self._known = moment.offset, min(earlier, moment.offset), None
             self._begun = min(self._begun, moment.offset)
 

@@ -79,8 +79,7 @@ def assemble(
     replicas = foreign.put_aside(replicas)
     own = of_incarnation(moments, replicas, surroundings.settings)
     beside = {r.broker for r in replicas if r.state in ("deleted", "stray")} | gave_up(moments)
-    earlier = earlier_life(moments, own)
-    chronicle = Chronicle(in_terms(tuple(collapse(of_one_folder(own, beside)))), earlier.not_made)
+    chronicle = Chronicle(in_terms(tuple(collapse(of_one_folder(own, beside)))), earlier_life(moments, own))
     compacted = is_compacted(first.topic, here, surroundings.settings)
     foreign = replace(foreign, belied=belied(replicas, chronicle, surroundings.loose, epochs_of, compacted=compacted))
     replicas = foreign.put_aside(replicas)
@@ -88,7 +87,7 @@ def assemble(
         cluster_id=surroundings.cluster_id,
         topic=first.topic,
         partition=first.partition,
-        replicas=with_lives(replicas, earlier),
+        replicas=with_lives(replicas, chronicle),
         foreign=foreign,
         level=surroundings.level,
         versions=surroundings.versions,

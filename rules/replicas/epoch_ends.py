@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 from rules.chronicle.chronicle import Chronicle
+from rules.chronicle.extents import Extents
 from rules.history.moments import Moment, agreed, gives_role
 from rules.history.statements import RoleTaken
 from rules.replicas.batch_ends import later_ones_reach
@@ -155,7 +156,8 @@ def _gone_on(
 def _copied(replicas: Sequence[Replica], openings: Mapping[int, RoleTaken]) -> Iterator[tuple[int, EpochReach]]:
     """How far copies hold records of each epoch: whoever wrote them, they were written."""
     for replica in replicas:
-        runs = [(run, "log") for run in replica.log.epochs]
+        older = replica.earlier.possible
+        runs = [(run, "log") for run in replica.log.epochs if Extents.of([(run.start_offset, run.end_offset)]) - older]
         runs += [(run, "directory") for leftover in replica.leftovers for run in leftover.epochs]
         for run, where in runs:
             opening = openings.get(run.epoch)

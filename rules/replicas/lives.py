@@ -9,9 +9,12 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
+from rules.chronicle.chronicle import Chronicle
+from rules.chronicle.extents import NOTHING_POSSIBLE, Possible
+from rules.facts.stretch import HIGHEST_OFFSET
 from rules.history.clocks import QUARTER_HOUR_MS
-from rules.history.last_life import EarlierLife, gave_up, of_the_last_life
-from rules.history.moments import Moment
+from rules.history.last_life import gave_up, of_the_last_life
+from rules.history.moments import BEGUN_ANEW, Moment, held_up_to, log_end
 from rules.history.statements import PartitionState, Requested
 from rules.replicas.replica import Replica
 from rules.settings import START_INSTANT, Settings
@@ -116,12 +119,14 @@ def _begins_again(before: Replica, since: Replica) -> bool:
     return older(before, [since])
 
 
-def with_lives(replicas: Sequence[Replica], earlier: EarlierLife) -> tuple[Replica, ...]:
-    """The replicas, those marked that are of an earlier life: all their records are older than those of the last one.
+def with_lives(replicas: Sequence[Replica], chronicle: Chronicle) -> tuple[Replica, ...]:
+    """The replicas, with what of them is of an earlier life.
 
-    The last life left the broker behind, or the broker gave up its log to be deleted before that life alone. A log that
-    was not made in the last life may itself begin with older records.
+    All of a log is where its records are older than those of the last life, and that one left the broker behind, or the
+    broker gave up its log to be deleted before it alone. A log that was not made in the last life may itself begin with
+    older records.
     """
+    earlier = chronicle.earlier
     current = [replica for replica in replicas if replica.state == "current"]
     others = [replica for replica in current if replica.broker not in earlier.left_behind]
     behind = (r for r in current if r.topic_id is None and r.broker in earlier.left_behind and older(r, others))
@@ -129,8 +134,22 @@ def with_lives(replicas: Sequence[Replica], earlier: EarlierLife) -> tuple[Repli
     deleted = (r for r in gone if r.broker in earlier.deleted_before)
     begun = any(replica.log.batches for replica in current)
     made = [replica for replica in current if replica.broker not in earlier.not_made]
-    marked = {r.path for r in behind} | {r.path for r in deleted if older(r, made) or not begun}
-    return tuple(replace(replica, earlier_life=True) if replica.path in marked else replica for replica in replicas)
+    brought = {r.path: _brought(r.broker, chronicle) for r in current if r.topic_id is None and r not in made}
+    whole = Possible.known((0, HIGHEST_OFFSET))
+    brought |= {r.path: whole for r in (*behind, *(r for r in deleted if older(r, made) or not begun))}
+    return tuple(replace(r, earlier=brought[r.path]) if r.path in brought else r for r in replicas)
+
+
+def _brought(broker: int, chronicle: Chronicle) -> Possible:
+    """What a broker's log has still of what it was loaded with, where it was not made in the last life."""
+    cut = next((cut for cut in reversed(chronicle.cuts) if cut.broker == broker), None)
+    own = [m for m in chronicle.told_by(broker) if held_up_to(m) is not None and m.kind != "log-deleted"]
+    if any(m.kind in BEGUN_ANEW for m in own):
+        return NOTHING_POSSIBLE
+    first = log_end(own[0]) if own else None
+    end = first if cut is None else min(cut.earlier_end, cut.offset)
+    held = Possible.known((0, HIGHEST_OFFSET if end is None else end))
+    return held if broker in chronicle.earlier.put_back and end is not None else held.in_doubt
 
 
 def incarnations(current: Sequence[Replica]) -> tuple[tuple[Replica, ...], ...]:

@@ -11,6 +11,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from parsers.provenance import FileKind, ReplicaState, Span
+from rules.chronicle.extents import NOTHING_POSSIBLE, Extents, Possible
 from rules.facts.indexes import NO_INDEXES, IndexFacts
 from rules.facts.read_again import UnreadFile, Zoom
 from rules.facts.stretch import NO_LOG, UNOPENED, EpochRun, LogFacts, Stray, UnreadBytes
@@ -90,8 +91,8 @@ class Replica(Struct, frozen=True, kw_only=True, dict=True):
     path: str
     state: ReplicaState = "current"
     topic_id: str | None = None
-    earlier_life: bool = False
-    """Whether the topic was created again since, without topic ids: `rules.replicas.lives`."""
+    earlier: Possible = NOTHING_POSSIBLE
+    """Offsets at which its records are or may be of an earlier life of the topic: `rules.replicas.lives`."""
     segments: tuple[SegmentFile, ...] = ()
     leftovers: tuple[Leftover, ...] = ()
     log: LogFacts = NO_LOG
@@ -130,6 +131,12 @@ class Replica(Struct, frozen=True, kw_only=True, dict=True):
         """Next offset to be written, as the disk gives it."""
         base = self.segments[-1].base_offset if self.segments else 0
         return max(base if self.log.end_offset is None else self.log.end_offset, base, 0)
+
+    @cached_property
+    def earlier_life(self) -> bool:
+        """Whether all of its log is of a life of the topic before it was created again, without topic ids."""
+        held, older = Extents.of([(self.log_start_offset, self.log_end_offset)]), self.earlier.sure
+        return bool(older) and held <= older
 
     @cached_property
     def cleaned(self) -> bool:

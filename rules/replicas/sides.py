@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from msgspec import Struct
 
+from rules.chronicle.extents import Extents
 from rules.replicas.disagreement import Difference
 from rules.replicas.replica import Replica, same_topic
 from rules.words import numbered
@@ -38,7 +40,7 @@ def sides(
     held = {r.broker: r for d in disputed for r in (d.left, d.right)}
     agreeing = {broker: _agreeing(held[broker], replicas, differences, offsets) for broker in sorted(held)}
     superseded = None if epochs_used_twice else _superseded(held, offsets[0])
-    deviating, because = superseded or _outvoted(agreeing) or ((), "")
+    deviating, because = _of_an_earlier_topic(held, offsets) or superseded or _outvoted(agreeing) or ((), "")
     lineage = _lineage(leader, replicas, differences, offsets)
     if not because:
         because = "the disks alone do not tell which side is right"
@@ -46,7 +48,20 @@ def sides(
         because += f", though broker {leader.broker} led last"
     elif leader is not None and leader.broker in held:
         because += f"; broker {leader.broker} led last"
+    if perhaps := [b for b, r in held.items() if b not in deviating and Extents.of([offsets]) & r.earlier.possible]:
+        because += f"; {_OLDER.format(numbered('broker', sorted(perhaps), 'holds'), 'may be')}"
     return Sides(brokers=tuple(sorted(held)), deviating=deviating, with_leader=lineage, because=because)
+
+
+_OLDER: Final = "what {} there {} of an earlier topic of this name"
+
+
+def _of_an_earlier_topic(held: Mapping[int, Replica], offsets: tuple[int, int]) -> tuple[tuple[int, ...], str] | None:
+    """The topic was created again, and some have records of before."""
+    part = Extents.of([offsets])
+    older = tuple(broker for broker in sorted(held) if part <= held[broker].earlier.sure)
+    others = any(not part & replica.earlier.possible for replica in held.values())
+    return (older, _OLDER.format(numbered("broker", older, "holds"), "is")) if older and others else None
 
 
 def _superseded(held: Mapping[int, Replica], start: int) -> tuple[tuple[int, ...], str] | None:

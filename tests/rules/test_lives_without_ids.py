@@ -12,7 +12,7 @@ from auditor.report.unbilled import unbilled
 from parsers.writers.segments import Record, batch_bytes
 from rules.evidence import gives_role
 from rules.finding import Severity
-from rules.history.last_life import earlier_life, of_the_last_life
+from rules.history.last_life import EarlierLife, earlier_life, of_the_last_life
 from rules.history.log_cuts import cuts
 from rules.history.terms import in_terms
 from rules.replicas.lives import begun_again
@@ -157,7 +157,7 @@ def test_a_deletion_tells_of_a_life_before_of_which_no_other_line_is_left() -> N
 def test_what_a_broker_knew_of_an_older_log_may_all_be_of_an_earlier_life_where_no_line_tells_its_end() -> None:
     started = recast(read_event("t1 loads 2 at 63"), "high-watermark-loaded", high_watermark=63, end_offset=None)
     told = [started, read_event("t2 truncates 2 to 40")]
-    assert [cut.of_this_life for cut in cuts(told, {2})] == [63]
+    assert [cut.of_this_life for cut in cuts(told, EarlierLife(not_made=frozenset({2})))] == [63]
     assert [cut.of_this_life for cut in cuts(told)] == [40]
 
 
@@ -217,6 +217,34 @@ correlationId=125) -- {acks=1,timeout=3000,numPartitions=1},response:{responses=
 throttleTime:0.06,responseQueueTime:0.053,sendTime:0.04,securityProtocol:PLAINTEXT,principal:User:ANONYMOUS,\
 listener:PLAINTEXT (kafka.request.logger)
 """
+
+
+PUT_BACK = """\
+[2026-11-22 09:50:41,023] INFO [Log partition=t-0, dir=/d] Completed load of log with 1 segments, log start offset 0 \
+and log end offset 60 in 5 ms (kafka.log.Log)
+"""
+MADE_AGAIN = """\
+[2026-11-22 09:50:42,023] INFO Created log for partition t-0 in /d/t-0 with properties {} (kafka.log.LogManager)
+"""
+
+
+@pytest.mark.parametrize(("between", "sure"), [(PUT_BACK, True), (PUT_BACK + MADE_AGAIN, False)])
+def test_a_log_that_was_deleted_and_put_back_is_of_the_earlier_topic(between: str, sure: bool, tmp_path: Path) -> None:
+    """Broker 2 had 60 records of before with high watermark 60, cut them to 40 and goes on with the new topic's."""
+    yard, since = Yard(tmp_path), records(SINCE, 80)
+    for broker in (1, 3):
+        yard.broker(broker, since, topic_id=None)
+        write_logs(yard, broker, roles(broker, 10) + roles(broker, 40), GONE)
+    yard.broker(2, [*records(BEFORE, 40), *since[4:]], topic_id=None)
+    write_logs(yard, 2, roles(2, 10), GONE + between + CUT_BACK)
+    report = yard.report()
+    apart = next(finding for finding in report.violations if finding.rule == "LOG001")
+    assert (apart.start_offset, apart.end_offset, apart.values()["deviating"]) == (0, 40, [2])
+    assert ("earlier topic" in str(apart.values()["judgement"])) is sure
+    (advice,) = report.advice
+    lacking = {candidate.broker for candidate in advice.advice.candidates if candidate.lacks}
+    assert lacking == ({2} if sure else {1, 2, 3})
+    assert advice.advice.candidates[0].broker == 1
 
 
 def test_a_folder_of_an_earlier_life_that_waits_for_its_deletion_is_no_copy_of_what_was_lost(tmp_path: Path) -> None:
