@@ -191,7 +191,7 @@ class PartitionEvidence(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def _boundaries(self) -> Mapping[int, Sequence[int]]:
-        return boundaries(self.moments, self.own_logs)
+        return boundaries(self.chronicle, self.own_logs)
 
     def ends_told(self, epoch: int, offset: int) -> bool:
         """Whether anything tells of a boundary between batches of the epoch at the offset or beyond."""

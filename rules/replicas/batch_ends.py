@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import dropwhile
+from typing import Final
 
 from msgspec.structs import replace
 
-from rules.history.moments import Committed, Moment, agreed
+from rules.chronicle.chronicle import Chronicle
+from rules.history.moments import Committed, Moment, agreed, held_up_to
 from rules.history.statements import RoleTaken
 from rules.replicas.replica import Replica
 
@@ -16,9 +19,9 @@ class BatchEnds:
     """How far the batches reach whose first records the answers to producers name."""
 
     def __init__(
-        self, moments: Sequence[Moment], replicas: Sequence[Replica], openings: Mapping[int, RoleTaken]
+        self, chronicle: Chronicle, replicas: Sequence[Replica], openings: Mapping[int, RoleTaken]
     ) -> None:
-        self._known = boundaries(moments, replicas)
+        self._known = boundaries(chronicle, replicas)
         # What only an epoch file tells neither ends a batch nor says who had it.
         self._openings = sorted((epoch, openings[epoch]) for epoch in openings if not openings[epoch].doubtful)
         self._replicas = replicas
@@ -60,16 +63,18 @@ def next_boundary(base_offset: int, known: Sequence[int]) -> int:
     return known[place] if place < len(known) else base_offset + 1
 
 
-def boundaries(moments: Sequence[Moment], replicas: Sequence[Replica]) -> dict[int, list[int]]:
+def boundaries(chronicle: Chronicle, replicas: Sequence[Replica]) -> dict[int, list[int]]:
     """Offsets at which batches of each epoch are known to begin or end, in order."""
     known: dict[int, set[int]] = {}
+    moments = chronicle.moments
     led = {(m.epoch, m.broker) for m in moments if m.kind == "leader-starts"}
     for m in moments:
         offset = _boundary(m)
         if (m.term, m.broker) in led and _lacks_a_role_before(m):
             continue  # its log may have grown since
         # A broker that goes on without a word of its new role saves what it has of the next epoch too.
-        later = m.kind == "producer-state-saved" and later_ones_reach(replicas, m, m.term or 0, offset or 0)
+        word = m.kind in OF_ITS_LOG and offset is not None and m.term is not None
+        later = word and later_ones_reach(chronicle, replicas, m, (m.term or 0, offset or 0))
         if m.term is not None and offset is not None and not later:
             known.setdefault(m.term, set()).add(offset)
             if m.kind == "produced" and m.end_offset is not None:
@@ -83,14 +88,39 @@ def boundaries(moments: Sequence[Moment], replicas: Sequence[Replica]) -> dict[i
     return {epoch: sorted(offsets) for epoch, offsets in known.items()}
 
 
-def later_ones_reach(replicas: Sequence[Replica], word: Moment, epoch: int, end: int) -> bool:
+OF_ITS_LOG: Final = ("log-loaded", "producer-state-saved")
+"""What a broker tells of where its log ends."""
+
+
+def later_ones_reach(
+    chronicle: Chronicle, replicas: Sequence[Replica], word: Moment, written: tuple[int, int]
+) -> bool:
     """Whether a broker's word of its log end may be of a later epoch, whose records reach as far or are deleted."""
+    epoch, end = written
+    if _stands(chronicle, replicas, word, written):
+        return True
     latest = word.newest_term(epoch)
     if latest <= epoch or not end:
         return False
     runs = (run for replica in replicas for run in replica.log.epochs if epoch < run.epoch <= latest)
     deleted = any(replica.log_start_offset >= end for replica in replicas)
     return deleted or any(run.end_offset >= end for run in runs)
+
+
+def _stands(chronicle: Chronicle, replicas: Sequence[Replica], word: Moment, written: tuple[int, int]) -> bool:
+    """Whether its log still holds what it told of, and that is of a later epoch: it led on with it, or stopped with it.
+
+    Its folder may have been replaced while it was away.
+    """
+    epoch, end = written
+    own = [r for r in replicas if r.broker == word.broker and r.state == "current" and word.kind in OF_ITS_LOG]
+    own = [r for r in own if any(run.epoch > epoch for run in r.runs_within(end - 1, end))]
+    since = dropwhile(lambda moment: moment is not word, chronicle.told_by(word.broker or 0) if own else ())
+    ends = [moment for moment in since if moment is not word and held_up_to(moment) is not None]
+    following = next((m for m in ends if m.kind != "log-loaded" or held_up_to(m) != end), None)
+    if following is not None:
+        return following.kind == "leader-starts" and held_up_to(following) == end
+    return not ends and any(r.clean_shutdown is not None and r.log_end_offset == end for r in own)
 
 
 def _lacks_a_role_before(moment: Moment) -> bool:

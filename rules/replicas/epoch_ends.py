@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
 
 from rules.chronicle.chronicle import Chronicle
 from rules.chronicle.extents import Extents
-from rules.history.moments import Moment, agreed, gives_role
+from rules.history.moments import Moment, agreed
 from rules.history.statements import RoleTaken
 from rules.replicas.batch_ends import later_ones_reach
 from rules.replicas.replica import Replica
-
-_OF_ITS_LOG: Final = ("log-loaded", "producer-state-saved")
-"""What a broker tells of where its log ends."""
 
 
 class EpochReach(Struct, frozen=True, kw_only=True):
@@ -48,7 +45,7 @@ def epoch_ends(
     Who led an epoch counts whether or not anything tells where it opened. An answer that may be of a later epoch counts
     where it goes on without a break and no log reaches it.
     """
-    ends, answered, perhaps, of_some = _statements(chronicle.moments, openings, chronicle.leaders, replicas)
+    ends, answered, perhaps, of_some = _statements(chronicle, openings, replicas)
     for epoch, last in answered.items():
         end = _answered_end(last, batch_end(last, epoch))
         ends[epoch] = max(ends.get(epoch, end), end)
@@ -75,14 +72,15 @@ def epoch_ends(
 
 
 def _statements(
-    moments: Sequence[Moment], openings: Mapping[int, RoleTaken], led: Mapping[int, int], replicas: Sequence[Replica]
+    chronicle: Chronicle, openings: Mapping[int, RoleTaken], replicas: Sequence[Replica]
 ) -> tuple[dict[int, tuple[int, str]], dict[int, int], list[tuple[int, int, int]], list[tuple[int, EpochReach]]]:
     """By epoch the furthest end and the last answer, and the answers and ends that are of it or of a later one."""
     ends: dict[int, tuple[int, str]] = {}
     answered: dict[int, int] = {}
     perhaps: list[tuple[int, int, int]] = []
     of_some: list[tuple[int, EpochReach]] = []
-    for moment in moments:
+    led = chronicle.leaders
+    for moment in chronicle.moments:
         epoch = -1 if moment.term is None else moment.term
         opening = openings.get(epoch)
         leader = led.get(epoch) if opening is None else opening.broker
@@ -94,9 +92,7 @@ def _statements(
                 perhaps.append((epoch, moment.offset, latest))
             continue
         end = _told_end(moment, leader)
-        if end is not None and later_ones_reach(replicas, moment, epoch, end[0]):
-            continue
-        if end is not None and _is_on_disk(replicas, moment, epoch, end[0]) and _is_last_word(moments, moment):
+        if end is not None and later_ones_reach(chronicle, replicas, moment, (epoch, end[0])):
             continue
         if end is not None and _parted(epoch, latest, openings, led):
             of_some.append((epoch, EpochReach(offset=end[0], because=end[1], witnessed=True, last_epoch=latest)))
@@ -177,20 +173,6 @@ def _answered_end(last: int, end: int) -> tuple[int, str]:
 def _perhaps_later(moment: Moment, epoch: int) -> bool:
     """Whether an answer may be of a later epoch than that."""
     return moment.kind in ("produced", "fetched") and moment.newest_term(epoch) > epoch
-
-
-def _is_last_word(moments: Sequence[Moment], word: Moment) -> bool:
-    """Whether its broker tells nothing later of where its log ends, and takes no role."""
-    own = (m for m in reversed(moments) if m.clock == word.clock and (m.kind in _OF_ITS_LOG or gives_role(m)))
-    return next(own, None) is word
-
-
-def _is_on_disk(replicas: Sequence[Replica], word: Moment, epoch: int, end: int) -> bool:
-    """Whether a word is of an orderly stop, since which its broker's disk shows that log, with later records."""
-    if word.kind != "producer-state-saved":
-        return False
-    own = (replica for replica in replicas if replica.broker == word.broker and replica.clean_shutdown is not None)
-    return any(replica.log_end_offset == end and replica.last_epoch > epoch for replica in own)
 
 
 def _beyond_all(replicas: Sequence[Replica], offset: int) -> bool:

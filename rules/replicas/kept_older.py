@@ -44,7 +44,7 @@ def openings_on_older_records(
     been deleted is not missed.
     """
     starts, sure = chronicle.opened, chronicle.sure_terms
-    ends = BatchEnds(chronicle.moments, replicas, first_openings(chronicle.moments, replicas))
+    ends = BatchEnds(chronicle, replicas, first_openings(chronicle.moments, replicas))
     best: dict[int, Committed] = {}
     for told_of in chronicle.proofs:
         proof = ends.whole(told_of)

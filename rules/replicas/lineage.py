@@ -195,7 +195,7 @@ def committed_batches(
     chronicle: Chronicle, replicas: Sequence[Replica], first: Mapping[int, RoleTaken]
 ) -> list[Committed]:
     """Every proof of committed records, those by an answer to a producer up to the end of its batch."""
-    whole = BatchEnds(chronicle.moments, replicas, first).whole
+    whole = BatchEnds(chronicle, replicas, first).whole
     return [*map(whole, chronicle.proofs), *_checkpointed(replicas)]
 
 

@@ -44,6 +44,35 @@ def test_what_was_deleted_before_the_epoch_ended_was_not_lost_with_it(deleted: s
     assert stretches(UNCLEAN.format(deleted=deleted)) == left
 
 
+REPLACED = """
+broker 1 001133555|
+broker 2 001133555|
+t1 leads 1 epoch 1 at 2 hw 2
+t2 acks 1 at 3 acks=1
+t3 leads 2 epoch 3 at 4 hw 4
+t4 saves 1 at 6
+t4 loads 1 at 6
+t5 leader 2 epoch 3 isr 2 told 1
+{then}
+t9 loads 1 at 9
+"""
+
+
+@pytest.mark.parametrize(
+    ("then", "left"),
+    [
+        ("t6 leads 1 epoch 5 at 6 hw 4", []),
+        ("t5 truncates 1 to 4\nt6 leads 1 epoch 5 at 6 hw 4", [(1, 3, 4, 6)]),
+        ("t6 follows 1 epoch 5 at 6 hw 4", [(1, 3, 4, 6)]),
+    ],
+)
+def test_what_a_broker_loaded_and_led_on_with_is_of_the_epochs_that_its_log_shows(
+    then: str, left: list[Stretch]
+) -> None:
+    """Broker 1's folder was replaced by a copy of broker 2's while it was away, and led epoch 1 before."""
+    assert stretches(REPLACED.format(then=then)) == left
+
+
 def test_what_the_next_leader_deletes_of_its_own_log_saves_nobody() -> None:
     later = UNCLEAN.format(deleted="") + "t10 fetch 1@2 from 2 hw 3 start=3"
     assert stretches(later) == [(0, 1, 2, 6)]
