@@ -82,7 +82,8 @@ def gates(
     alone = evidence.topic != METADATA_TOPIC and rolling.going == "no-go" and not barred
     yield from (_alone(gate) if alone and gate.going == "go" else gate for gate in restarts)
     unseen = unseen_restarts(absent, unjudged_copies(evidence))
-    yield from (*(gate for gate in unseen if gate.action not in beside), *beside.values(), *deletions(gone.losses))
+    yield from (*(gate for gate in unseen if gate.action not in beside), *beside.values())
+    yield from deletions(gone.losses, evidence)
     if evidence.topic == METADATA_TOPIC:  # its voters elect by themselves, and it cannot be assigned
         return
     yield from outcomes.values()

@@ -55,8 +55,8 @@ def removed_beside(
         yield from () if gate is None else (gate,)
 
 
-def deletions(losses: Sequence[Loss]) -> Iterator[Gate]:
-    """Stray folders that nothing removes but people, as long as no log holds their lost records."""
+def deletions(losses: Sequence[Loss], evidence: PartitionEvidence) -> Iterator[Gate]:
+    """Stray folders that nothing removes but people, as long as no log holds what somebody may miss of them."""
     last: dict[str, list[Survivor]] = {}
     for loss in (loss for loss in losses if loss.matters and not loss.restored):
         kept = Extents.of((copy.start_offset, copy.end_offset) for copy in loss.survivors if copy.kind == "replica")
@@ -66,6 +66,12 @@ def deletions(losses: Sequence[Loss]) -> Iterator[Gate]:
     for path, own in last.items():
         because = f"destroys lost records that no log here holds: {named(own)}."
         yield Gate(action=f"{DELETE}{path}", going="no-go", because=because, first=copy_of(own[0].broker, [path]))
+    for stray in (log for log in evidence.own_logs if log.state == "stray" and log.path not in last):
+        if found := [each for each in _perhaps_missed(stray.broker, evidence) if each.path == stray.path]:
+            what = perhaps_words([each.stretch for each in found])
+            because = f"cannot be judged. It has {what}. No log here has them."
+            first = copy_of(stray.broker, [stray.path])
+            yield Gate(action=f"{DELETE}{stray.path}", going="unknown", because=because, first=first)
 
 
 def _billed(losses: Sequence[Loss]) -> Iterator[Survivor]:
@@ -74,8 +80,7 @@ def _billed(losses: Sequence[Loss]) -> Iterator[Survivor]:
 
 def removes_unbilled(broker: int, evidence: PartitionEvidence) -> Gate | None:
     """A start that removes the last copy of records of which it is not known whether anybody was told."""
-    copies = _last_copies(broker, evidence)
-    found = [each for each in copies if each.stretch.told_of or each.stretch.perhaps_told_of]
+    found = [each for each in _perhaps_missed(broker, evidence) if each.kind in FADING]
     if not found:
         return None
     paths, what = dict.fromkeys(each.path for each in found), perhaps_words([each.stretch for each in found])
@@ -106,22 +111,33 @@ def removes_unseen(replica: Replica, losses: Sequence[Loss], evidence: Partition
 
 def _last_word(broker: int, evidence: PartitionEvidence) -> int:
     """When a broker that tells of no stop told anything last: it was killed after that, or runs."""
-    own = (m.last_time or m.time or 0 for m in evidence.chronicle.told_by(broker))
+    own = [m.last_time or m.time or 0 for m in evidence.chronicle.told_by(broker)]
+    own += [end for _, end in evidence.steady.get(f"broker {broker}", ())]  # of lines about any partition
     states = (state.since or 0 for state in evidence.settings.states(broker))
     return max([evidence.request_log(broker).until, *own, *states])
 
 
+def _perhaps_missed(broker: int, evidence: PartitionEvidence) -> Iterator[LastCopy]:
+    """The last copies of a broker of which somebody was told, or may have been."""
+    return (each for each in _last_copies(broker, evidence) if each.stretch.told_of or each.stretch.perhaps_told_of)
+
+
 def _last_copies(broker: int, evidence: PartitionEvidence) -> Iterator[LastCopy]:
-    """In files of its log that were put aside, and in its folders that wait; what was deleted in order is none."""
-    lasting = [log for log in evidence.own_logs if log.state not in WAITING]
-    begun = max((log.log_start_offset for log in lasting), default=0)
+    """In files of its log that were put aside, and in its folders that wait; what was deleted in order is none.
+
+    A log that begins later than its leader's lacks records that nobody has deleted; where nobody is known to lead, the
+    one that begins first tells what was.
+    """
+    lasting = [log for log in evidence.own_logs if log.state == "current"]
+    begun = min((log.log_start_offset for log in evidence.leaders_at_the_end or lasting), default=0)
     for log in (log for log in evidence.own_logs if log.broker == broker):
         # Its high watermark is of the log that it has now.
         aside = replace(log, high_watermark=None)
         cut = [(left.source, run) for left in log.leftovers if may_be_cut(log, left) for run in left.epochs]
-        whole = [(log.path, run) for run in log.log.epochs if log.state == "deleted"]
+        aside_too = (run for left in log.leftovers for run in left.epochs)
+        whole = [(log.path, run) for run in (*log.log.epochs, *aside_too) if log.state in WAITING]
         for path, run in cut or whole:
-            kind: CopyKind = "deleted file" if cut else "deleted dir"
+            kind: CopyKind = "deleted file" if cut else "deleted dir" if log.state == "deleted" else "stray dir"
             others = (other for held in lasting for other in held.runs_by_epoch.get(run.epoch, ()))
             held = sorted((other.start_offset, other.end_offset) for other in others)
             for low, high in without(run.start_offset if cut else max(begun, run.start_offset), run.end_offset, held):

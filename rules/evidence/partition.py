@@ -18,7 +18,7 @@ from rules.history.statements import RoleTaken
 from rules.history.turns import last_assignment, reopenings
 from rules.protocol.topics import METADATA_TOPIC
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
-from rules.replay import Clocks, Replay, release_at, replay
+from rules.replay import Clocks, Replay, committed_alone, release_at, replay
 from rules.replay.closing import Closing, Unclosed, closings
 from rules.replay.stable import StableLogs
 from rules.replicas.alone import credible
@@ -176,8 +176,8 @@ class PartitionEvidence(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def committed_batches(self) -> tuple[Committed, ...]:
         """Every proof of committed records, in whole batches."""
-        proved = committed_batches(self.chronicle, credible(self.own_logs), self.openings)
-        return tuple(surely_before(proved, self.perhaps_led_since, self.chronicle))
+        known = self.chronicle, credible(self.own_logs), self.openings, committed_alone(self.replayed.courses)
+        return tuple(surely_before(committed_batches(*known), self.perhaps_led_since, self.chronicle))
 
     def committed_by_proof(self, replica: Replica) -> int:
         """How far a replica's records are committed by what was told; 0 where nothing tells, or epochs began anew."""
@@ -203,7 +203,7 @@ class PartitionEvidence(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def replayed(self) -> Replay:
-        """What every replica must have held over time; the metadata log has no leader whom this describes."""
+        """What every replica must have held over time; the metadata log has no leader."""
         binaries = {version.broker: version.binary for version in self.versions}
         moments = () if self.topic == METADATA_TOPIC or self.epochs_used_twice else self.moments
         known = self._certain_setting, self.request_logs, self.clocks

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from rules.evidence import Moment, PartitionEvidence
 from rules.evidence.asked_once import asked_once
-from rules.history.moments import ROLE_KINDS, succeeded
+from rules.history.moments import ROLE_KINDS, Committed, succeeded
 from rules.history.repetitions import begin_unseen
 from rules.history.statements import Fetched, Produced
 from rules.loss.held_on import wrote_older
@@ -90,9 +90,16 @@ def committed_end_of(evidence: PartitionEvidence, part: LeftOut, *, again: bool)
         ends = [part.start, *(min(part.end, proof.end_offset) for proof in proofs), _known_by_a_cut(evidence, part)]
     else:
         ends = [accounts(evidence).committed_end(e, part.start, part.end) for e in terms]
-    since = (c for c in evidence.committed_batches if part.epoch < c.term < part.next_epoch)
+    since = [c for c in evidence.committed_batches if part.epoch < c.term < part.next_epoch]
     own = (c for c in since if _of_its_log(c.moment, part.leader) and not _led_without(evidence, part, c.term))
-    return max([*ends, *(min(part.end, c.end_offset) for c in own)])
+    unsure = (c for c in since if _perhaps_of_its_epoch(evidence, part, c))
+    return max([*ends, *(min(part.end, c.end_offset) for c in (*own, *unsure))])
+
+
+def _perhaps_of_its_epoch(evidence: PartitionEvidence, part: LeftOut, proof: Committed) -> bool:
+    """Whether a proof may be of a stretch's epoch or of one after it of which nobody tells: no epoch parts the two."""
+    oldest = proof.term if proof.moment.term is None else proof.moment.term
+    return oldest <= part.epoch and not any(part.epoch < epoch <= proof.term for epoch in evidence.openings)
 
 
 def _led_without(evidence: PartitionEvidence, part: LeftOut, epoch: int) -> bool:

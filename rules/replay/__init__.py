@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rules.history.clocks import Clocks
 from rules.history.translation import translated
+from rules.replay.committed_alone import committed_alone
 from rules.replay.course import Course, Replay, replay
 from rules.replay.ends import RoleEnd
 from rules.replay.lag import Lag, lags

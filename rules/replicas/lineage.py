@@ -192,11 +192,14 @@ def _openings(moments: Sequence[Moment], first: Mapping[int, RoleTaken]) -> list
 
 
 def committed_batches(
-    chronicle: Chronicle, replicas: Sequence[Replica], first: Mapping[int, RoleTaken]
+    chronicle: Chronicle,
+    replicas: Sequence[Replica],
+    first: Mapping[int, RoleTaken],
+    recomputed: Iterable[Committed] = (),
 ) -> list[Committed]:
     """Every proof of committed records, those by an answer to a producer up to the end of its batch."""
     whole = BatchEnds(chronicle, replicas, first).whole
-    return [*map(whole, chronicle.proofs), *_checkpointed(replicas)]
+    return [*map(whole, (*chronicle.proofs, *recomputed)), *_checkpointed(replicas)]
 
 
 def _checkpointed(replicas: Sequence[Replica]) -> Iterator[Committed]:

@@ -74,6 +74,30 @@ def test_a_folder_that_waits_for_its_deletion_may_be_the_last_copy_though_no_log
     assert gates(drawn).get("restart broker 3") == going
 
 
+@pytest.mark.parametrize(
+    ("brokers", "action"),
+    [
+        ("broker 1 0000|\nbroker 2 0000|\nbroker 3 0000000| ; stray", "delete "),
+        # Broker 2 lacks its head, which its leader still has: nobody deleted it.
+        ("broker 1* 0000|\nbroker 2 @3:0|\nbroker 3 1100| ; deleted", "restart broker 3"),
+        ("broker 1 0000|\nbroker 2 0000|\nbroker 4 0000000| ; future\nbroker 3 0000000| ; deleted", "restart broker 3"),
+    ],
+    ids=["a stray folder", "beside a log without its head", "beside a copy that never was a replica"],
+)
+def test_a_last_copy_is_one_whatever_lies_beside_it(brokers: str, action: str) -> None:
+    assert {going for told, going in gates(f"{brokers}\n").items() if told.startswith(action)} == {"unknown"}
+
+
+def test_a_file_in_a_folder_that_waits_for_its_deletion_may_be_the_last_copy() -> None:
+    drawn = read_sketch(f"{VERSIONS}broker 1 0000|\nbroker 2 0000|\nbroker 3 00| ; deleted\n").evidence
+    held = read_sketch("broker 3 @4:000|").evidence.current[0]
+    left = Leftover(base_offset=4, source="4.log.deleted", size=210, epochs=held.log.epochs)
+    *others, folder = drawn.replicas
+    evidence = with_differences(replace(drawn, replicas=(*others, replace(folder, leftovers=(left,)))))
+    (told,) = advise(evidence, losses(evidence))
+    assert {gate.going for gate in told.gates if gate.action == "restart broker 3"} == {"unknown"}
+
+
 def test_a_folder_with_the_last_copy_of_one_loss_is_kept_whatever_stands_of_another_at_its_offsets() -> None:
     first = "t1 leads 1 epoch 0 at 0 hw 0\nt2 acks 1 at 6 acks=all\n"
     then = "t3 leads 2 epoch 1 at 4 hw 4\nt4 acks 2 at 6 acks=all\nt9 leads 1 epoch 2 at 4 hw 4\n"
@@ -83,16 +107,17 @@ def test_a_folder_with_the_last_copy_of_one_loss_is_kept_whatever_stands_of_anot
 
 @pytest.mark.parametrize(
     ("later", "going"),
-    [("", "unknown"), ("t70000 fetch 2@4 from 1 hw=4\n", "go")],
-    ids=["its logs end soon", "it ran on"],
+    [("", "unknown"), ("t70000 fetch 2@4 from 1 hw=4\n", "go"), ("elsewhere", "go")],
+    ids=["its logs end soon", "it ran on", "it told of other partitions"],
 )
 def test_who_may_have_been_killed_soon_after_a_cut_may_remove_files_that_are_not_here(later: str, going: str) -> None:
+    steady, later = ({"broker 1": ((5, 90_000),)}, "") if later == "elsewhere" else ({}, later)
     told = f"{ANSWERED}t5 follows 1 epoch 1 at 6 hw 2 from 2\nt6 truncates 1 to 2\n{later}"
     drawn = read_sketch(f"{VERSIONS}broker 1 00/11|\nbroker 2 0011|\n{told}").evidence
     replicas = tuple(
         replace(r, segments=(*r.segments, SegmentFile(base_offset=4, source="4.log", size=0))) for r in drawn.replicas
     )
-    evidence = with_differences(replace(drawn, replicas=replicas))
+    evidence = with_differences(replace(drawn, replicas=replicas, steady=steady))
     gate = removes_unseen(evidence.replicas[0], losses(evidence), evidence)
     assert (gate.going if gate else "go") == going
     killed = "It may have been killed less than a minute after it had cut its log from 6 to 2."

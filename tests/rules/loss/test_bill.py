@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -169,3 +170,41 @@ def test_answers_of_which_others_are_left_out_tell_of_their_first_records() -> N
         ("acknowledged", 5, 6),
         ("possibly acknowledged", 6, 8),
     ]
+
+
+UNSURE = """
+broker 1 00222| ; hw 0
+broker 2 00222| ; hw 0
+t1 leads 1 epoch 0 at 0 hw 0
+t2 acks 1 at 5 acks=all
+t9 follows 1 epoch 2 at 6 hw 2 from 2
+t10 leads 2 epoch 2 at 2 hw 2
+"""
+ALONE = """
+kafka 1 2.8.0 ibp 2.8
+broker 1 0011| ; hw 0
+t1 leader 1 epoch 0 isr 1 of {assigned}
+t1 leads 1 epoch 0 at 0 hw 0 isr 1
+t2 acks 1 at 3 acks=1
+t3 loads 1 at 2
+t4 leads 1 epoch 1 at 2 hw 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("drawing", "committed", "below"),
+    [
+        # An answer for all replicas of epoch 0 or 1, and nothing tells of epoch 1.
+        (UNSURE, 6, [2]),
+        (ALONE.format(assigned="1"), 4, [1]),
+        # Broker 2 may be waited for, though it is out of sync.
+        (ALONE.format(assigned="1,2"), 2, []),
+    ],
+)
+def test_what_a_leader_had_committed_is_so_for_the_bill_and_for_the_rules(
+    drawing: str, committed: int, below: list[int]
+) -> None:
+    told = read_sketch(drawing).evidence
+    (loss,) = losses(told)
+    assert loss.committed_end == committed
+    assert [lost.epoch for lost in told.lost_terms] == below
