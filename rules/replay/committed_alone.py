@@ -1,4 +1,4 @@
-"""What leaders committed by themselves: nobody else was in sync, or had a replica."""
+"""What leaders committed by themselves: nobody else had a replica."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ def committed_alone(courses: Iterable[Course]) -> Iterator[Committed]:
     for course in courses:
         found: dict[int, Committed] = {}
         for row in () if course.lead.unplaced else course.rows:
-            answer, alone = row.moment, not row.remotes or row.isr == (frozenset({course.lead.leader}),)
-            low, offset = row.high_watermark.low, answer.offset or 0
-            if not alone or answer.term is None or not succeeded(answer) or low is None or low.offset <= offset:
+            answer, low, offset = row.moment, row.high_watermark.low, row.moment.offset or 0
+            if row.remotes or answer.term is None or not succeeded(answer) or low is None or low.offset <= offset:
                 continue
             term = answer.newest_term(answer.term)
             if term not in found or found[term].end_offset <= offset:
-                because = f"broker {answer.witness} acknowledged the batch at {offset}, and nobody else counted"
+                because = f"broker {answer.witness} acknowledged the batch at {offset}, and had the only replica"
                 found[term] = Committed(end_offset=offset + 1, term=term, because=because, moment=answer)
         yield from found.values()
