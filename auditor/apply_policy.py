@@ -15,7 +15,7 @@ from auditor.config.policy import NO_POLICY, AcceptedFinding, Policy
 from auditor.kept_report import NO_REPORT, apart, clusters_of, fingerprint_of, report_in, topic_id_of
 from auditor.report.policy_outcome import PolicyOutcome, SilencedLine, ThresholdSet
 from rules.catalog import BY_ID
-from rules.finding import Finding, may_be_one_topic
+from rules.finding import Finding, by_name, may_be_one_topic
 from rules.verdict import PartitionVerdict
 
 WHAT: Final = "the baseline"
@@ -55,7 +55,8 @@ def outcome_of(
     before, of = _baseline(config)
     foreign = apart(of, clusters)
     before = {} if foreign else before
-    known = [f for f in findings if f.fingerprint in before and may_be_one_topic(f.topic_id, before[f.fingerprint])]
+    named = [(by_name(finding.fingerprint), finding) for finding in findings]
+    known = [(key, f) for key, f in named if key in before and may_be_one_topic(f.topic_id, before[key])]
     day = today or datetime.now(UTC).date()
     matched = [(silence, _meant(silence, findings)) for silence in policy.silences]
     return PolicyOutcome(
@@ -68,8 +69,8 @@ def outcome_of(
         unmatched=tuple(_line(s, None) for s, found in matched if not found),
         baseline=config.baseline,
         foreign=tuple(tuple(sorted(each)) for each in (of, clusters)) if foreign else (),
-        known=tuple(finding.id for finding in known),
-        gone=len(before.keys() - {finding.fingerprint for finding in known}),
+        known=tuple(finding.id for _, finding in known),
+        gone=len(before.keys() - {key for key, _ in known}),
     )
 
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from auditor.report.named_places import named_places
-from rules.finding import UNDECIDED, Finding, Place, named_facts, place_of
+from rules.finding import UNDECIDED, Finding, Place, by_name, named_facts, place_of
 
 Question: TypeAlias = tuple[str, str | None, tuple[int, ...], str]
 SHORTEST = 8
@@ -52,8 +52,9 @@ def _numbered(findings: Sequence[Finding]) -> list[Finding]:
     seen: dict[str, int] = defaultdict(int)
     numbered: list[Finding] = []
     for finding in findings:
-        seen[finding.fingerprint] += 1
-        count = seen[finding.fingerprint]
+        named = by_name(finding.fingerprint)
+        seen[named] += 1
+        count = seen[named]
         numbered.append(finding if count == 1 else _with_number(finding, count))
     return numbered
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from auditor.config.small_files import text_of
+from rules.finding import by_name
 
 KEPT_LIMIT: Final = 256 << 20
 NO_REPORT: Final = "expected a report of --format json"
@@ -31,14 +32,14 @@ def report_in(path: Path, what: str) -> dict[str, Any]:
 
 
 def fingerprint_of(finding: dict[str, Any]) -> str:
-    """What makes two findings of two reports one: the rule, the place, the brokers and the offsets go into it.
+    """What makes two findings of two reports one: the rule, the place by name, the brokers and the offsets.
 
-    The topic goes into it by its name. Findings of two topic ids are two, even where their fingerprints are one.
+    It is the end of their fingerprints. Findings of two topic ids are two, even where it is one.
     """
-    return str(finding["fingerprint"])
+    return by_name(str(finding["fingerprint"]))
 
 
-def topic_id_of(finding: dict[str, Any]) -> str | None:
+def topic_id_of(finding: Mapping[str, Any]) -> str | None:
     """The topic's id, where the report's dump told it."""
     topic_id = finding.get("topicId")
     return topic_id if isinstance(topic_id, str) else None

@@ -21,8 +21,8 @@ COMPARES: Final = f"""{PARAGRAPH}Examples:
   tidemark diff ./dump-before ./dump-after --format json --output diff.json
 
 {PARAGRAPH}Each side is a report of `audit --format json`, or a dump, which is audited now.
-The options of an audit hold for the dumps. Findings are the same where their
-fingerprints are, as for --baseline: rule, place, brokers and offsets.
+The options of an audit hold for the dumps. Findings are the same where rule, place,
+brokers and offsets are, as for --baseline, and no topic ids tell them apart.
   new         only the later side has it; these alone make the command fail
   changed     both have it, and say it otherwise
   fixed       it was looked for again, on as much evidence, and is not there

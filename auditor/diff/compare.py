@@ -9,14 +9,21 @@ from typing import Final
 from msgspec import Struct
 
 from auditor.diff.side import LEVELS, ComparedReport, ToldFinding
+from auditor.kept_report import apart
 from parsers.inventory import parse_file_name
 from rules.finding import may_be_one_topic
-from rules.words import numbered
+from rules.words import first_of, numbered, quoted
 
 TELLING: Final = frozenset({"broker-log", "request-log", "unknown"})
 """Kinds of files that tell what happened once: they are rotated away, and what happened is not undone."""
 
 
+NAMED: Final = 3
+_NOTHING_SHARED: Final = (
+    "No topic is the same on both sides: they are of two clusters, or all topics were created again between them."
+    " So this comparison means little."
+)
+_OTHER: Final = "the later audit reads another topic of that name, by its topic id"
 _STILL: Final = "the same rule still finds fault there, at other offsets"
 
 
@@ -62,6 +69,16 @@ class Comparison(Struct, frozen=True, kw_only=True):
     untold: tuple[Untold, ...]
     same: int
 
+    @property
+    def warning(self) -> str | None:
+        """What a reader must know before any finding of it: topics that only share a name, or no topic in both."""
+        before, after = self.before.topics, self.after.topics
+        other = {name for name in before.keys() & after.keys() if apart(before[name], after[name])}
+        said = [_of_one_name(sorted(other))] if other else []
+        if before and after and before.keys() & after.keys() == other:
+            said.append(_NOTHING_SHARED)
+        return " ".join(said) or None
+
 
 def difference(before: ComparedReport, after: ComparedReport) -> Comparison:
     """Findings are the same where their fingerprints are, as for a baseline, and no topic ids tell them apart.
@@ -69,25 +86,32 @@ def difference(before: ComparedReport, after: ComparedReport) -> Comparison:
     Whatever became of them, the gravest come first and open questions last.
     """
     earlier, later = (sorted(side.findings.values(), key=_gravest_first) for side in (before, after))
-    alike = [(before.findings[new.fingerprint], new) for new in later if new.fingerprint in before.findings]
+    alike = [(before.findings[new.by_name], new) for new in later if new.by_name in before.findings]
     both = [(old, new) for old, new in alike if may_be_one_topic(old.topic_id, new.topic_id)]
-    same = {old.fingerprint for old, _ in both}
-    gone = [finding for finding in earlier if finding.fingerprint not in same]
-    added = [finding for finding in later if finding.fingerprint not in same]
+    same = {old.by_name for old, _ in both}
+    gone = [finding for finding in earlier if finding.by_name not in same]
+    added = [finding for finding in later if finding.by_name not in same]
     changed = tuple(
         Changed(before=old, after=new, changes=changes) for old, new in both if (changes := tuple(_changes(old, new)))
     )
     untold = tuple(Untold(finding=f, because=reason) for f in gone if (reason := _unseen(f, before, after, added)))
-    left = {each.finding.fingerprint for each in untold}
+    left = {each.finding.by_name for each in untold}
     return Comparison(
         before=before,
         after=after,
         new=tuple(New(finding=finding, instead_of=_moved(finding, gone, added)) for finding in added),
         changed=changed,
-        fixed=tuple(finding for finding in gone if finding.fingerprint not in left),
+        fixed=tuple(finding for finding in gone if finding.by_name not in left),
         untold=untold,
         same=len(both) - len(changed),
     )
+
+
+def _of_one_name(names: Sequence[str]) -> str:
+    """Of topics with two ids."""
+    if len(names) == 1:
+        return f"Topic {quoted(names[0])} is another topic on each side, by its id."
+    return f"{len(names)} topics are other topics on each side, by their ids: {first_of(names, NAMED)}."
 
 
 def _gravest_first(finding: ToldFinding) -> tuple[bool, int]:
@@ -134,13 +158,13 @@ def _unseen(finding: ToldFinding, before: ComparedReport, after: ComparedReport,
         return by_policy
     if LEVELS.index(after.level) < LEVELS.index(before.level):
         return f"the later audit read at level {after.level}, the earlier at level {before.level}"
-    if still := [each for each in added if _subject(each) == _subject(finding)]:
-        same = any(_goes_on(finding, each) for each in still)
-        return _STILL if same else "the later audit reads another topic of that name, by its topic id"
+    if finding.topic_id is not None and apart({finding.topic_id}, after.topics.get(str(finding.topic), ())):
+        return _OTHER
     asked = [each for each in after.findings.values() if each.verdict == "undecided" and each.rule == finding.rule]
     if any(each.topic in (None, finding.topic) and each.partition in (None, finding.partition) for each in asked):
         return f"{finding.rule} could not be decided there"
-    return _not_read(finding, before, after)
+    still = any(_goes_on(finding, each) for each in added)
+    return _STILL if still else _not_read(finding, before, after)
 
 
 def _ruled_out(finding: ToldFinding, before: ComparedReport, after: ComparedReport) -> str:

@@ -25,6 +25,8 @@ def diff_text(
 
 
 def _lines(found: Comparison, page: Sheet, ending: tuple[int, Sequence[str]], *, verbose: bool) -> Iterator[str]:
+    if found.warning is not None:
+        yield from page.wrapped(f"NOTE    {found.warning}", hanging=8)
     yield from page.wrapped(f"BEFORE  {found.before.name}: {_said(found.before)}", hanging=8)
     yield from page.wrapped(f"AFTER   {found.after.name}: {_said(found.after)}", hanging=8)
     yield from page.wrapped(f"FOUND   {_summary(found)}", hanging=8)

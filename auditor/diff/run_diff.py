@@ -140,6 +140,7 @@ def diff_document(found: Comparison, code: int, why: Sequence[str]) -> str:
         "format": FORMAT,
         "before": _side_document(found.before),
         "after": _side_document(found.after),
+        "warning": found.warning,
         "new": [{**_finding(new.finding), "insteadOf": new.instead_of} for new in found.new],
         "changed": [
             {

@@ -8,9 +8,10 @@ from typing import Any, Final
 from msgspec import Struct
 
 from auditor.config import ConfigError
-from auditor.kept_report import NO_REPORT, clusters_of, fingerprint_of
+from auditor.kept_report import NO_REPORT, clusters_of, fingerprint_of, topic_id_of
 from auditor.report.json import SCHEMA_VERSION
 from rules.finding import Severity
+from rules.protocol.topics import METADATA_TOPIC
 from rules.words import place_name
 
 SEVERITIES: Final = tuple(severity.label for severity in Severity)
@@ -27,6 +28,8 @@ class ToldFinding(Struct, frozen=True, kw_only=True):
     """A finding as its report tells it."""
 
     fingerprint: str
+    by_name: str
+    """What of it two reports' findings are held beside each other by."""
     id: str
     rule: str
     severity: Severity
@@ -58,10 +61,12 @@ class ComparedReport(Struct, frozen=True, kw_only=True):
     exit_code: int
     interrupted: bool
     findings: Mapping[str, ToldFinding]
-    """By fingerprint, in the report's order."""
+    """By what two reports' findings are held beside each other by, in the report's order."""
     clusters: frozenset[str]
     replicas: frozenset[tuple[str, int, int]]
     """Topic, partition and broker of every replica that was judged."""
+    topics: Mapping[str, frozenset[str]]
+    """The ids of every topic of which a replica was judged, as far as they are told."""
     rules_off: tuple[str, ...]
     raised: Mapping[str, frozenset[str]]
     """By rule, the thresholds that its policy raised, each with its value."""
@@ -102,6 +107,7 @@ def side_of(document: Mapping[str, Any], name: str) -> ComparedReport:
         interrupted=reader.field(document, "interrupted", bool),
         findings=_findings(reader, reader.field(document, "findings", list)),
         replicas=frozenset(_replicas(reader, reader.field(document, "replicas", list))),
+        topics=_topics(document["replicas"]),
         clusters=clusters_of(dict(document)),
         rules_off=_rules_off(policy),
         raised=_raised(policy),
@@ -157,9 +163,9 @@ def _findings(reader: _DocumentReader, listed: Sequence[object]) -> dict[str, To
     found: dict[str, ToldFinding] = {}
     for place, each in enumerate(listed):
         finding = _finding(reader, f"findings[{place}]", each)
-        if finding.fingerprint in found:
+        if finding.by_name in found:
             reader.refuse(f"findings[{place}].fingerprint", "expected one of its own", finding.fingerprint)
-        found[finding.fingerprint] = finding
+        found[finding.by_name] = finding
     return found
 
 
@@ -172,7 +178,8 @@ def _finding(reader: _DocumentReader, at: str, entry: object) -> ToldFinding:
     evidence = [each for each in reader.field(entry, "evidence", list, where) if isinstance(each, dict)]
     reader.field(entry, "fingerprint", str, where)
     return ToldFinding(
-        fingerprint=fingerprint_of(entry),
+        fingerprint=entry["fingerprint"],
+        by_name=fingerprint_of(entry),
         id=reader.field(entry, "id", str, where),
         rule=reader.field(entry, "rule", str, where),
         severity=Severity[reader.one_of(entry, "severity", SEVERITIES, where).upper()],
@@ -195,6 +202,16 @@ def _replicas(reader: _DocumentReader, listed: Sequence[object]) -> list[tuple[s
         broker = reader.or_null(entry, "broker", int, where)
         topic, partition = (reader.field(entry, key, kind, where) for key, kind in (("topic", str), ("partition", int)))
         found.append((topic, partition, -1 if broker is None else broker))
+    return found
+
+
+def _topics(replicas: Sequence[Mapping[str, Any]]) -> dict[str, frozenset[str]]:
+    """By name. The metadata log is a topic of every cluster."""
+    found: dict[str, frozenset[str]] = {}
+    for each in replicas:
+        if (topic := each["topic"]) != METADATA_TOPIC:
+            told_here = topic_id_of(each)
+            found[topic] = found.get(topic, frozenset()) | (frozenset() if told_here is None else {told_here})
     return found
 
 

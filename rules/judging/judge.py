@@ -219,7 +219,9 @@ def _place(evidence: PartitionEvidence, brokers: tuple[int, ...]) -> Subject:
 
 
 def _topic_id(evidence: PartitionEvidence, brokers: tuple[int, ...]) -> str | None:
-    ids = {r.topic_id for r in evidence.current if r.broker in brokers and r.topic_id is not None}
+    """By the replicas that it is about; where these tell no id, by all that are here."""
+    told_by = {r.broker: r.topic_id for r in evidence.current if r.topic_id is not None}
+    ids = {told_by[broker] for broker in brokers if broker in told_by} or set(told_by.values())
     return min(ids) if len(ids) == 1 else None
 
 

@@ -13,6 +13,7 @@ import pytest
 from command import Ended, run
 from dumps_at_hand import ROOT, SAMPLES, audited, told
 
+from auditor.kept_report import fingerprint_of
 from parsers.writers.checkpoints import write_partition_metadata
 from tests.rules.broken_dumps import Yard, change, wrote
 
@@ -117,7 +118,7 @@ def test_a_copy_without_topic_ids_has_the_same_findings(yard: Yard, tmp_path: Pa
     rot(yard)
     report, bare = told(yard.root), told(under_id(yard, tmp_path / "bare", None))
     assert [f["topicId"] is None for f in (*report["findings"], *bare["findings"])] == [False, True]
-    assert [f["fingerprint"] for f in report["findings"]] == [f["fingerprint"] for f in bare["findings"]]
+    assert [fingerprint_of(f) for f in report["findings"]] == [fingerprint_of(f) for f in bare["findings"]]
     for before, after in ((report, bare), (bare, report)):
         first, second = kept(before, tmp_path / "first.json"), kept(after, tmp_path / "second.json")
         document = compared(first, second)
@@ -134,6 +135,7 @@ def test_a_topic_that_was_created_again_is_another_one(yard: Yard, tmp_path: Pat
     document = compared(before, after)
     assert (lists(document), document["exitCode"]) == ((["SEG001"], [], [], ["SEG001"]), 1)
     assert document["new"][0]["insteadOf"] is None
+    assert document["new"][0]["id"] != document["untold"][0]["id"]
     assert document["untold"][0]["because"] == "the later audit reads another topic of that name, by its topic id"
     by_baseline = audited(again, baseline=str(before))
     assert by_baseline.policy is not None
@@ -390,3 +392,21 @@ def test_reports_of_two_clusters_are_not_compared(tmp_path: Path) -> None:
     assert ended.code == 2
     assert own in ended.err
     assert "ZmFyIGF3YXkgZnJvbSBoZQ" in ended.err
+
+
+def test_sides_that_share_a_topics_name_alone_are_said_so_first(tmp_path: Path) -> None:
+    sides = [kept(told(SAMPLES / name / "dump"), tmp_path / name) for name in ("unclean_4x", "unclean_rejoined")]
+    first, *_ = diff(*sides).out.splitlines()
+    assert first.startswith("NOTE    Topic 'pay' is another topic on each side, by its id. No topic is the same")
+    document = compared(*sides)
+    assert (document["same"], document["fixed"]) == (0, [])
+    assert not {f["id"] for f in document["new"]} & {f["id"] for f in document["untold"]}
+    assert compared(sides[0], sides[0])["warning"] is None
+
+
+def test_what_another_topic_of_that_name_lacks_is_not_fixed(yard: Yard, tmp_path: Path) -> None:
+    sound = under_id(yard, tmp_path / "sound", "AAAAAAAAQACAAAAAAAAAAQ")
+    rot(yard)
+    document = compared(kept(told(yard.root), tmp_path / "a.json"), kept(told(sound), tmp_path / "b.json"))
+    assert lists(document) == ([], [], [], ["SEG001"])
+    assert "another topic of that name" in document["untold"][0]["because"]
