@@ -15,7 +15,8 @@ from auditor.config.policy import NO_POLICY, AcceptedFinding, Policy
 from auditor.kept_report import NO_REPORT, apart, clusters_of, fingerprint_of, report_in, topic_id_of
 from auditor.report.policy_outcome import PolicyOutcome, SilencedLine, ThresholdSet
 from rules.catalog import BY_ID
-from rules.finding import Finding, by_name, may_be_one_topic
+from rules.finding import Finding, may_be_one_topic
+from rules.fingerprint import by_name
 from rules.verdict import PartitionVerdict
 
 WHAT: Final = "the baseline"

@@ -9,7 +9,8 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from auditor.report.named_places import named_places
-from rules.finding import UNDECIDED, Finding, Place, by_name, named_facts, place_of
+from rules.finding import UNDECIDED, Finding, Place, named_facts, place_of
+from rules.fingerprint import by_name
 
 Question: TypeAlias = tuple[str, str | None, tuple[int, ...], str]
 SHORTEST = 8

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from auditor.config.small_files import text_of
-from rules.finding import by_name
+from rules.fingerprint import by_name
 
 KEPT_LIMIT: Final = 256 << 20
 NO_REPORT: Final = "expected a report of --format json"

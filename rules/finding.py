@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import IntEnum
 from typing import Final, Literal, Protocol
 
 from msgspec import Struct
 
 from parsers.provenance import Span
+from rules.fingerprint import fingerprint
 from rules.words import place_name
 
 FactValue = str | int | bool | None | tuple[int, ...] | tuple[str, ...]
@@ -132,14 +132,9 @@ class Finding(Struct, frozen=True, kw_only=True):
 
     @property
     def fingerprint(self) -> str:
-        """The same in every run and wherever the dump lies: no path, time or run id goes into it.
-
-        A topic's id goes into its beginning alone, so that two topics of one name never share an id of a finding. Its
-        end (`by_name`) is the same in a copy that lacks topic ids. Who compares reports holds ends and ids apart.
-        """
+        """The same in every run and wherever the dump lies: no path, time or run id goes into it."""
         place = (self.rule, self.cluster_id, self.topic or self.topic_id, self.partition, self.brokers)
-        named = _digest([*place, self.start_offset, self.end_offset, self._subject])
-        return named if self.topic_id is None else _digest([named, self.topic_id])[:OF_ITS_ID] + by_name(named)
+        return fingerprint((*place, self.start_offset, self.end_offset, self._subject), self.topic_id)
 
     @property
     def _subject(self) -> str:
@@ -222,19 +217,6 @@ COPY_AGAIN: Final = (
     " If it led with an empty log, its followers would empty theirs."
 )
 NO_WHOLE_COPY: Final = "Delete nothing and move nothing away. No other copy here is whole, and a new one lacks more."
-
-
-OF_ITS_ID: Final = 40
-"""So many digits of a fingerprint depend on the topic's id, where it is known."""
-
-
-def by_name(fingerprint: str) -> str:
-    """What a fingerprint has of the topic's name alone: the same where a copy does not tell the topic's id."""
-    return fingerprint[OF_ITS_ID:]
-
-
-def _digest(key: Sequence[object]) -> str:
-    return hashlib.sha256(json.dumps(key).encode()).hexdigest()
 
 
 def may_be_one_topic(topic_id: str | None, other_id: str | None) -> bool:

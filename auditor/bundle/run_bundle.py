@@ -38,7 +38,8 @@ from auditor.whole_files import whole_draft
 from parsers.files import found_at
 from parsers.inventory import Inventory
 from rules.evidence import METADATA_TOPIC
-from rules.finding import Finding, by_name
+from rules.finding import Finding
+from rules.fingerprint import by_name
 from rules.words import counted
 
 MANIFEST: Final = "tidemark-bundle.json"

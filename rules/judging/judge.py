@@ -210,18 +210,15 @@ def _finding_or_doubt(rule: Rule, said: Violation, evidence: PartitionEvidence) 
 
 
 def _place(evidence: PartitionEvidence, brokers: tuple[int, ...]) -> Subject:
+    topic_id = _topic_id(evidence, brokers)
     return Subject(
-        cluster_id=evidence.cluster_id,
-        topic=evidence.topic,
-        topic_id=_topic_id(evidence, brokers),
-        partition=evidence.partition,
+        cluster_id=evidence.cluster_id, topic=evidence.topic, topic_id=topic_id, partition=evidence.partition
     )
 
 
 def _topic_id(evidence: PartitionEvidence, brokers: tuple[int, ...]) -> str | None:
-    """By the replicas that it is about; where these tell no id, by all that are here."""
-    told_by = {r.broker: r.topic_id for r in evidence.current if r.topic_id is not None}
-    ids = {told_by[broker] for broker in brokers if broker in told_by} or set(told_by.values())
+    every = {r.broker: r.topic_id for r in evidence.current if r.topic_id is not None}
+    ids = {every[broker] for broker in brokers if broker in every} or {*every.values()}
     return min(ids) if len(ids) == 1 else None
 
 
