@@ -15,6 +15,7 @@ from auditor.progress_bar import watched
 from auditor.report.advice.advice_json import document
 from auditor.report.advice.advice_text import text
 from auditor.report.model import AuditReport, Gate, PlacedAdvice
+from auditor.report.summary.actions import actions
 from auditor.report.summary.perhaps import beside_the_advice, perhaps_lost
 from auditor.report.summary.totals import totals
 from auditor.report.unbilled import unbilled
@@ -34,9 +35,16 @@ def run_advise(dumps: Sequence[Path], config: AuditConfig) -> ExitCode:
 def _words(report: AuditReport, *, as_json: bool) -> str:
     absent, untold, perhaps = report.coverage.absent_logs, report.untold, tuple(beside_the_advice(report))
     verdict, interrupted = report.verdict, report.interrupted
+    steps = [action for action in actions(report) if not action.is_gate]
     if as_json:
         return document(
-            report.advice, verdict=verdict, interrupted=interrupted, absent=absent, untold=untold, perhaps=perhaps
+            report.advice,
+            verdict=verdict,
+            interrupted=interrupted,
+            absent=absent,
+            untold=untold,
+            perhaps=perhaps,
+            steps=steps,
         )
     return text(
         report.advice,
@@ -46,6 +54,7 @@ def _words(report: AuditReport, *, as_json: bool) -> str:
         untold=untold,
         perhaps=perhaps,
         lost=totals(report.histories),
+        steps=steps,
     )
 
 

@@ -39,7 +39,6 @@ from parsers.files import found_at
 from parsers.inventory import Inventory
 from rules.evidence import METADATA_TOPIC
 from rules.finding import Finding
-from rules.fingerprint import by_name
 from rules.words import counted
 
 MANIFEST: Final = "tidemark-bundle.json"
@@ -154,12 +153,12 @@ def _options(selection: Selection) -> str:
 
 def _proof(again: AuditReport, report: AuditReport, chosen: Sequence[Finding]) -> Proof:
     """By fingerprints, as reports are compared."""
-    found = {by_name(f.fingerprint) for f in again.findings if f.verdict == "violated"}
-    before = {by_name(f.fingerprint) for f in report.findings}
+    found = {f.fingerprint for f in again.findings if f.verdict == "violated"}
+    before = {f.fingerprint for f in report.findings}
     return Proof(
-        reproduced=tuple(f for f in chosen if by_name(f.fingerprint) in found),
-        lost=tuple(f for f in chosen if by_name(f.fingerprint) not in found),
-        added=tuple(f for f in again.findings if f.verdict == "violated" and by_name(f.fingerprint) not in before),
+        reproduced=tuple(f for f in chosen if f.fingerprint in found),
+        lost=tuple(f for f in chosen if f.fingerprint not in found),
+        added=tuple(f for f in again.findings if f.verdict == "violated" and f.fingerprint not in before),
     )
 
 

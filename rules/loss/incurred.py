@@ -88,6 +88,8 @@ class Loss(Struct, frozen=True, kw_only=True):
     """Whether the next leader had had them, and opened its epoch once more without them."""
     reused_epochs: tuple[int, ...] = ()
     """Epochs of the records that stand at these offsets now."""
+    cleaned_since: bool = False
+    """Whether other records were written there, and compaction has left none of them in the log that leads."""
     remote: tuple[RemoteCopy, ...] = ()
     """Segments in remote storage with records of the lost epoch here, as `__remote_log_metadata` tells."""
 
@@ -178,7 +180,8 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
     answers = [] if part.older else account.answers(epoch, start, end, part.in_time)
     times = [m.clock_time for m in answers if m.clock_time is not None]
     read = _copies_read(evidence, part.first, start, end)
-    reused_end = min(end, _reused(evidence, part))
+    reused_end, leader = min(end, _reused(evidence, part)), evidence.leader_at_the_end
+    log_end = None if leader is None else leader.log_end_offset
     worths = by_worth(evidence, part.first, (start, end, committed_end), answers, dense=not part.older)
     known_end = part.reopening is None and evidence.ends_told(epoch, end)
     last = None if known_end else next((m for m in answers if m.offset == end - 1), None)
@@ -212,9 +215,10 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
         contents=contents(read),
         clients=clients(answers),
         readers=readers(account.consumed(epoch), epoch, part.leader, start, end),
-        groups=() if again else groups_at_risk(evidence.group_offsets, epoch, start, end, _log_end(evidence)),
+        groups=() if again else groups_at_risk(evidence.group_offsets, epoch, start, end, log_end),
         groups_known=len({commit.group for commit in evidence.group_offsets}),
         remote=tuple(copy for copy in evidence.remote_copies if copy.within(epoch, start, end)),
+        cleaned_since=reused_end == start and not part.held_by_none and _cleaned(evidence, start, end),
         reused_epochs=tuple(sorted({run.epoch for run in _others_there(evidence, part, reused_end)})),
     )
 
@@ -261,11 +265,6 @@ def _unsearched(evidence: PartitionEvidence, start: int, end: int) -> tuple[int,
     return tuple(sorted(unseen | owners(evidence.unread_copies, evidence.assignment, judged)))
 
 
-def _log_end(evidence: PartitionEvidence) -> int | None:
-    leader = evidence.leader_at_the_end
-    return None if leader is None else leader.log_end_offset
-
-
 def _survivors(evidence: PartitionEvidence, part: LeftOut) -> tuple[Survivor, ...]:
     start, end = part.start, part.end
     if part.reopening is not None:
@@ -274,6 +273,11 @@ def _survivors(evidence: PartitionEvidence, part: LeftOut) -> tuple[Survivor, ..
         return tuple(copy for copy in survivors(evidence, part.epoch, start, end) if copy.kind != "replica")
     found = survivors(evidence, part.epoch, start, end)
     return found or of_the_deposed(evidence, part.leader, part.next_leader, start, end)
+
+
+def _cleaned(evidence: PartitionEvidence, start: int, end: int) -> bool:
+    leader = evidence.leader_at_the_end
+    return evidence.compacted and leader is not None and leader.log_end_offset > end and not leader.unseen(start, end)
 
 
 def _reused(evidence: PartitionEvidence, part: LeftOut) -> int:

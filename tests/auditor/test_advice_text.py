@@ -16,6 +16,7 @@ from auditor.config import AuditConfig, ConfigError
 from auditor.report.advice.advice_json import document
 from auditor.report.advice.advice_text import text
 from auditor.report.model import PlacedAdvice, UndecidedLine
+from auditor.report.summary.actions import actions
 from tests.lab.sample_reports import report_on
 from tests.replaced import replace
 
@@ -240,6 +241,19 @@ def test_a_loss_is_an_exit_code_of_its_own_even_where_nothing_is_left_to_decide(
 def test_an_election_that_is_no_go_is_not_printed_as_one_without_loss() -> None:
     assert "this loses nothing" not in text([advice_on("fast_failover_kip101")])
     assert "this loses nothing" in text([undecided(advice_on("unclean_4x"))])
+
+
+@pytest.mark.parametrize("case", ["unclean_4x", "fast_failover_kip101"])
+def test_advice_names_every_step_of_the_first_screen(case: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Consumers and producers act on a loss though nobody is to be elected and nothing to be copied."""
+    steps = [action for action in actions(report_on(SAMPLES / case)) if not action.is_gate]
+    assert any("must go back" in step.words for step in steps)
+    run_advise([SAMPLES / case / "dump"], AuditConfig(engine="local"))
+    printed = " ".join(capsys.readouterr().out.split())
+    assert all(step.text.split(". ")[0] in printed for step in steps)
+    run_advise([SAMPLES / case / "dump"], AuditConfig(engine="local", format=("json",)))
+    listed = json.loads(capsys.readouterr().out)["steps"]
+    assert [each["words"] for each in listed] == [step.text for step in steps]
 
 
 def test_restarts_are_told_by_broker_where_several_partitions_are_advised_on() -> None:

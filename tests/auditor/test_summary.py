@@ -15,10 +15,11 @@ from auditor.audit import audit
 from auditor.config import AuditConfig
 from auditor.report.alike import blurred
 from auditor.report.markdown import text as escaped
-from auditor.report.model import AuditReport, Doomed, Incident, Stretch
+from auditor.report.model import LOSES_NO_MORE, AuditReport, Doomed, Incident, Stretch
 from auditor.report.named_places import named_places, told_places
 from auditor.report.postmortem.document import render as postmortem
 from auditor.report.summary import LossTotals, Summary, summary
+from auditor.report.summary.action import PLACE_OF_START, READ_AGAIN, Action, Aim, Kind, in_brief
 from auditor.report.summary.actions import actions
 from auditor.report.summary.coordinators_topics import OF_BROKERS
 from auditor.report.summary.folded_findings import folded
@@ -378,3 +379,31 @@ def test_nobody_is_asked_to_write_or_read_again_what_brokers_alone_write() -> No
 
 def test_every_topic_that_brokers_alone_write_has_its_own_words() -> None:
     assert OF_BROKERS.keys() == BROKERS_TOPICS
+
+
+def step(words: str, *partitions: int, kind: Kind = "act") -> Action:
+    aims = tuple(Aim(cluster_id=None, topic="t", partition=n, start_offset=n, end_offset=9) for n in partitions)
+    return Action(kind=kind, words=words, first="", aims=aims)
+
+
+def test_what_differs_in_its_brokers_alone_is_one_line_of_the_first_screen() -> None:
+    """Each broker where it has a replica: in which partitions, the line says."""
+    free = [
+        step(f"restarting or electing broker {who} cuts nothing and {LOSES_NO_MORE} More.", n, kind="go")
+        for n, who in enumerate(("1 or 2", "2 or 3"))
+    ]
+    (one,) = in_brief(free)
+    assert one.line(3) == (
+        "GO: restarting or electing broker 1, 2 or 3 where it has a replica cuts nothing and loses nothing more."
+        " (t-0 offsets 0–8, t-1 offsets 1–8)"
+    )
+    assert in_brief(free[:1])[0].words == f"restarting or electing broker 1 or 2 cuts nothing and {LOSES_NO_MORE}"
+
+
+def test_producers_follow_consumers_once_for_all_partitions() -> None:
+    back, write = step(f"Consumers {READ_AGAIN}", 0), "producers must write again."
+    first = step(f"First set consumers back to {PLACE_OF_START}. Then {write}", 0)
+    both = in_brief([back, first, step("Producers must write again.", 1)])
+    assert [each.words for each in both] == [back.words, f"Then {write}"]
+    assert [aim.partition for aim in both[1].aims] == [0, 1]
+    assert in_brief([first])[0].words == first.words, "nobody else says that consumers go back"

@@ -13,6 +13,7 @@ from auditor.report.advice.advice_files import election, may_follow, reassignmen
 from auditor.report.advice.advice_text import fading, settled
 from auditor.report.model import AbsentLogs, PlacedAdvice, UndecidedLine
 from auditor.report.named_places import PLACES_TOLD, listed
+from auditor.report.summary import Action
 
 SCHEMA_VERSION: Final = 1
 
@@ -25,6 +26,7 @@ def document(
     absent: Sequence[AbsentLogs] = (),
     untold: Sequence[UndecidedLine] = (),
     perhaps: Sequence[str] = (),
+    steps: Sequence[Action] = (),
 ) -> str:
     """The advice on every partition as one document."""
     whole = {
@@ -37,6 +39,10 @@ def document(
             for point in untold
         ],
         "perhapsLost": list(perhaps),
+        "steps": [
+            {"kind": step.kind, "words": step.text, "places": listed([aim.place for aim in step.aims])}
+            for step in steps
+        ],
         "partitions": [_document(placed) for placed in advice],
     }
     return json.dumps(whole, indent=2, ensure_ascii=True) + "\n"

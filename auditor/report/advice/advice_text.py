@@ -26,7 +26,8 @@ from auditor.report.model import (
 from auditor.report.named_places import named_places, told_places
 from auditor.report.plain import plain
 from auditor.report.sheet import Sheet
-from auditor.report.summary.totals import LossTotals
+from auditor.report.summary import Action, LossTotals
+from auditor.report.summary.action import AIMS_SHOWN, RANGES_SHOWN
 from auditor.report.unbilled import sentence as in_words
 from auditor.report.worths import at_least_and_most
 from rules.finding import capital, offsets_told, place_of, question_told
@@ -42,6 +43,8 @@ _THEN: Final = {
     "hole": "its log gets a hole",
     "stuck": "it cannot append",
 }
+NOTHING: Final = "Nothing to decide: no loss, no cut that is owed, and no grave finding is known."
+NOTHING_MORE: Final = "Nothing else is to be decided: no partition needs an election, a copy or care at a restart."
 _RANKS: Final = ("First", "Second", "Third", "Fourth", "Fifth")
 NOT_IN_ORDER: Final = "It did not shut down cleanly, so its next start may cut the end of its log."
 _FADING: Final = ("deleted file", "deleted dir")
@@ -56,19 +59,20 @@ def text(
     untold: Sequence[UndecidedLine] = (),
     perhaps: Sequence[str] = (),
     lost: LossTotals | None = None,
+    steps: Sequence[Action] = (),
 ) -> str:
     """The advice on every partition, one after the other."""
     unread = "".join(f"{line}\n" for line in (*_open(verdict, perhaps), *_unread(absent, untold)))
     if interrupted:
         head = "Interrupted. This is the advice on what had been judged by then. Other partitions may need it too.\n\n"
-        rest = text(advice, verdict=verdict, absent=absent, untold=untold, perhaps=perhaps, lost=lost)
+        rest = text(advice, verdict=verdict, absent=absent, untold=untold, perhaps=perhaps, lost=lost, steps=steps)
         return head + (rest if advice else unread)
-    if not advice and (untold or perhaps):
-        return unread
+    to_do = [*_to_do(steps)]
     if not advice:
-        return f"Nothing to decide: no loss, no cut that is owed, and no grave finding is known.\n{unread}"
+        said = [] if untold or perhaps else [NOTHING_MORE if steps else NOTHING]
+        return "".join(f"{line}\n" for line in (*to_do, *said)) + unread
     each = (line for placed in advice[:SHOWN] for line in (*_partition(placed), ""))
-    lines = [*_in_all(lost), *map(plain, restarts(advice)), *each]
+    lines = [*_in_all(lost), *to_do, *map(plain, restarts(advice)), *each]
     if len(advice) > SHOWN:
         more = counted(len(advice) - SHOWN, "more partition")
         lines.append(f"… and {more}; ask for one with --topic and --partition")
@@ -81,6 +85,15 @@ def _in_all(lost: LossTotals | None) -> Iterator[str]:
     if lost is not None and len(lost.ranges) > 1:
         where = counted(lost.partitions, "partition")
         yield from _said(f"LOST in all: {lost.amount}, {lost.worth}, in {where}. {lost.copies}", 0)
+        yield ""
+
+
+def _to_do(steps: Sequence[Action]) -> Iterator[str]:
+    """What is to be done beside restarts and elections, as the first screen of the audit tells it."""
+    if steps:
+        yield "Do now"
+        for step in steps:
+            yield from _said(step.line(AIMS_SHOWN, RANGES_SHOWN).replace("tidemark advise", "What follows"), 2)
         yield ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
@@ -11,8 +12,8 @@ from msgspec.structs import replace
 from auditor.report.model import LOSES_NO_MORE, LOSES_NOTHING
 from auditor.report.named_places import named_places
 from auditor.report.summary.perhaps import offsets_in
-from rules.finding import PLACE_OF_NAMES, Place, offsets_told
-from rules.words import counted, first_of, numbered
+from rules.finding import PLACE_OF_NAMES, Place, capital, offsets_told
+from rules.words import any_of, counted, first_of, numbered
 
 Kind = Literal["no-go", "copy", "unknown", "act", "go"]
 NAMED: Final = 8
@@ -20,6 +21,15 @@ LONG: Final = 80
 """Characters of ranges before what is to be done there; beyond so many the partitions are named instead."""
 PLACE_OF_START: Final = "{start}"
 """Where in words the first of the offsets comes to stand."""
+FREE: Final = re.compile(r"restarting or electing (broker [\d, or]+) (cuts nothing .*)")
+"""What may be done with any of some brokers, and what comes of it."""
+CLIENT: Final = "client id "
+READ_AGAIN: Final = f"must go back to {PLACE_OF_START} and read again."
+CONSUMERS_FIRST: Final = f"first set consumers back to {PLACE_OF_START}. Then "
+"""Behind a log that has grown past them they would skip records unseen."""
+AIMS_SHOWN: Final = 3
+RANGES_SHOWN: Final = 8
+"""Ranges of one action; of more the partitions are named."""
 GOING: Final = {"go": "GO: ", "no-go": "NO-GO: ", "unknown": "UNKNOWN: "}
 
 
@@ -95,7 +105,7 @@ class Action(Struct, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """The words with the first of the names, and with what comes first."""
-        names = f" {self.names_are} {first_of(self.names, NAMED)}." if self.names_are and self.names else ""
+        names = f" {self.names_are} {_nouns_once(self.names)}." if self.names_are and self.names else ""
         of_the_first = " The numbers are those of the first." if self.numbers_differ else ""
         words = self.words.replace(PLACE_OF_NAMES, first_of(self.names, NAMED)).replace(PLACE_OF_START, self._start)
         return f"{words}{names}{f' First, {self.first}.' if self.first else ''}{of_the_first}"
@@ -114,7 +124,7 @@ class Action(Struct, frozen=True, kw_only=True):
         aims = [aim.words for aim in self.aims]
         where = ", ".join(aims)
         if len(aims) > max(most, ranges) or (aims[1:] and len(where) > room):
-            where = self._shortened(most, room)
+            where = self._shortened(most)
         return f"{GOING[self.kind]}{self.text} ({where})" if self.is_gate else f"{where}: {self.text}"
 
     @property
@@ -122,8 +132,8 @@ class Action(Struct, frozen=True, kw_only=True):
         starts = {aim.start_offset for aim in self.aims}
         return f"offset {self.aims[0].start_offset}" if len(starts) == 1 else "the first offset of each range"
 
-    def _shortened(self, most: int, room: int) -> str:
-        """The first ranges for which there is room, and how many more there are; without offsets some partitions."""
+    def _shortened(self, most: int) -> str:
+        """Some of the partitions, and how many offsets it is about in all, where it is of offsets."""
         in_all = self._offsets_in_all
         places = named_places([aim.place for aim in self.aims], most)
         if not in_all:
@@ -134,8 +144,7 @@ class Action(Struct, frozen=True, kw_only=True):
         behind = {words.removeprefix(aim.name) for words, aim in zip(aims, self.aims, strict=True)}
         if len(behind) == 1:
             return f"{places}, each{behind.pop()}"
-        shown = max((n for n in range(1, len(aims)) if len(", ".join(aims[:n])) <= room), default=1)
-        return f"{in_all} ({', '.join(aims[:shown])}, and {counted(len(aims) - shown, 'more range')})"
+        return f"{places} ({in_all.partition(' in ')[0]} in {counted(len(aims), 'range')})"
 
     @property
     def _offsets_in_all(self) -> str:
@@ -149,19 +158,37 @@ class Action(Struct, frozen=True, kw_only=True):
         return f"{counted(offsets, 'offset')} in {counted(places, 'partition')}" if held else ""
 
 
-def gates_in_brief(actions: Sequence[Action]) -> list[Action]:
+def in_brief(actions: Sequence[Action]) -> list[Action]:
     """The same; of what may be done or not, what comes of it in one sentence, once for all that say it.
 
-    Where some partition has lost records, nobody loses more.
+    Where some partition has lost records, nobody loses more. Where consumers go back first, producers follow them once
+    for all partitions.
     """
-    alike: dict[object, list[Action]] = {}
+    alike: dict[tuple[str, str, str, str], list[Action]] = {}
     more = any(action.kind == "go" and LOSES_NO_MORE in action.words for action in actions)
+    back = {aim.place for action in actions if action.words.endswith(READ_AGAIN) for aim in action.aims}
     for action in actions:
         brief = action.in_brief if action.kind in ("go", "no-go") else action
         if more and brief.kind == "go":
             brief = replace(brief, words=brief.words.replace(LOSES_NOTHING, LOSES_NO_MORE))
-        alike.setdefault((brief.kind, brief.words, brief.first) if action.is_gate else action, []).append(brief)
-    return [joined(own) for own in alike.values()]
+        free = FREE.match(brief.words) if brief.kind == "go" else None
+        words = free[2] if free else brief.words
+        if not brief.is_gate and back.issuperset(aim.place for aim in brief.aims):
+            words = capital(words.removeprefix(capital(CONSUMERS_FIRST)))
+        alike.setdefault((brief.kind, words, brief.first, brief.names_are), []).append(brief)
+    return [_of_all(own, said[1]) for said, own in alike.items()]
+
+
+def _of_all(alike: Sequence[Action], words: str) -> Action:
+    """Alike ones as one; of what any broker may do, each broker where it has a replica."""
+    one, free = joined(alike), [found for action in alike if (found := FREE.match(action.words))]
+    if any(action.words.startswith(capital(CONSUMERS_FIRST)) for action in alike) and words.startswith("Producers"):
+        return replace(one, words=f"Then p{words[1:]}", numbers_differ=False)
+    if len({found[1] for found in free}) < 2:  # noqa: PLR2004 - the same brokers everywhere
+        return one
+    brokers = sorted({int(number) for found in free for number in re.findall(r"\d+", found[1])})
+    doing = f"restarting or electing {any_of('broker', brokers)} where it has a replica"
+    return replace(one, words=f"{doing} {words}", numbers_differ=False)
 
 
 def joined(alike: Sequence[Action]) -> Action:
@@ -175,6 +202,13 @@ def joined(alike: Sequence[Action]) -> Action:
     named = first.names_are.replace("The ", "Some of the ", 1) if some else first.names_are
     differ = any((each.words, each.first) != (first.words, first.first) or each.numbers_differ for each in alike)
     return replace(first, aims=aims, names=names, names_are=named, findings=findings, numbers_differ=differ)
+
+
+def _nouns_once(names: Sequence[str]) -> str:
+    """The first of the names, the noun once."""
+    own = [name.removeprefix(CLIENT) for name in names]
+    alike = len(names) > 1 and all(name.startswith(CLIENT) for name in names)
+    return f"{CLIENT.strip()}s {first_of(own, NAMED)}" if alike else first_of(names, NAMED)
 
 
 def _of_all_brokers(aims: Iterable[Aim]) -> tuple[Aim, ...]:

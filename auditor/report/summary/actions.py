@@ -19,7 +19,7 @@ from auditor.report.model import (
     told_gates,
     where_gravest,
 )
-from auditor.report.summary.action import PLACE_OF_START, Action, Aim, Kind, joined
+from auditor.report.summary.action import CONSUMERS_FIRST, PLACE_OF_START, READ_AGAIN, Action, Aim, Kind, joined
 from auditor.report.summary.coordinators_topics import OF_BROKERS
 from auditor.report.summary.copies import copies
 from auditor.report.unbilled import to_do
@@ -32,14 +32,14 @@ GROUPS_ARE: Final = "The groups are"
 WHO_READ: Final = "Consumers of lost records"
 PERHAPS_READ: Final = "Consumers that read any of the lost records"
 """What only producers were told of may never have been visible."""
-READ_AGAIN: Final = f"must go back to {PLACE_OF_START} and read again."
 BACK_BEFORE: Final = (
     f"must go back to {PLACE_OF_START} before producers write again. Those that read"
     " furthest may be beyond the end of the leader's log. Once the log has grown past them, they skip records without"
     " an error."
 )
-CONSUMERS_FIRST: Final = f"first set consumers back to {PLACE_OF_START}. Then "
-"""Behind a log that has grown past them they would skip records unseen."""
+NOTHING_TO_READ: Final = (
+    f"{WHO_READ} have nothing to read again: compaction has removed what was written at these offsets since."
+)
 _GROUPS: Final = {
     "beyond the log end": (
         "Consumer groups that committed an offset beyond the log end need a new one."
@@ -172,6 +172,9 @@ def _consumers(history: PlacedHistory, loss: Loss) -> Iterator[Action]:
         must = READ_AGAIN if loss.reused_end >= loss.end_offset else BACK_BEFORE
         words = f"{WHO_READ if _was_visible(loss) else PERHAPS_READ} {must}"
         yield Action(kind="act", words=words, first="", aims=(aim,), names=names, names_are=SERVED)
+    elif loss.cleaned_since and _was_visible(loss):
+        aim = _aim(history, loss.start_offset, loss.end_offset)
+        yield Action(kind="act", words=NOTHING_TO_READ, first="", aims=(aim,), unsure=True)
     for standing, words in _GROUPS.items():
         groups = tuple(quoted(group.group) for group in loss.groups if group.standing == standing)
         if groups:

@@ -9,7 +9,7 @@ from auditor.report.model import AuditReport, Incident
 from auditor.report.named_places import named_places, told_places
 from auditor.report.sheet import Sheet
 from auditor.report.summary import Action, LossTotals, LostRange, Summary
-from auditor.report.summary.action import LONG, gates_in_brief
+from auditor.report.summary.action import AIMS_SHOWN, LONG, RANGES_SHOWN, in_brief
 from auditor.report.summary.conclusion import asked, doubts, extent, read_of
 from auditor.report.summary.incidents import causes
 from auditor.report.summary.perhaps import perhaps_words
@@ -20,9 +20,6 @@ from rules.finding import Place, Severity, capital, offsets_told
 LINES: Final = 25
 EVERY_LINE: Final = 1 << 62
 NOTHING_LOST: Final = "No records are known to be lost."
-AIMS_SHOWN: Final = 3
-RANGES_SHOWN: Final = 8
-"""Ranges of one action; of more the partitions are named."""
 IDS_SHOWN: Final = 2
 """So many that they stand in one line."""
 
@@ -30,7 +27,7 @@ IDS_SHOWN: Final = 2
 def screen(report: AuditReport, conclusion: Summary, page: Sheet, *, quiet: bool, verbose: bool) -> Iterator[str]:
     """The lines."""
     headline = list(_headline(report, conclusion, page))
-    actions = conclusion.actions if verbose else gates_in_brief(conclusion.actions)
+    actions = conclusion.actions if verbose else in_brief(conclusion.actions)
     unseen = [each for each in conclusion.unseen if not each.perhaps_lost]
     ranges, room = (EVERY_LINE, EVERY_LINE) if verbose else (RANGES_SHOWN, LONG)
     parts: dict[str, list[tuple[str, str, bool]]] = {

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from auditor.report.plain import plain
 from auditor.report.sheet import Sheet
 from auditor.report.summary.action import GOING
-from rules.words import any_of
+from rules.words import any_of, counted
 
 MARGIN: Final = 10
 NARROWEST: Final = 30
@@ -173,13 +173,15 @@ def _left_out(items: Sequence[Item], all_items: Sequence[Item]) -> str:
     for going in (GOING["no-go"], GOING["unknown"], *([GOING["go"]] if anywhere else [])):
         meant = [item.meant(going) for item in items if item.says(going)]
         named += [f"; {going}{_together(meant)}"] if meant else []
-    advised = ", or tidemark advise" if named else ""
+    steps = all(item.kind in ("act", "copy") for item in items)
+    advised = ", or tidemark advise" if named or steps else ""
     opens = sum(item.opens for item in items)
     if all(item.kind == PERHAPS for item in items):
         named.append(", perhaps lost")
     if opens:
         named.append(f"; {opens} of them {'leaves' if opens == 1 else 'leave'} the verdict open")
-    return f"… and {len(items)} more{''.join(named)} (-v{advised})"
+    more = counted(len(items), "more step") if steps else f"{len(items)} more"
+    return f"… and {more}{''.join(named)} (-v{advised})"
 
 
 def _together(meant: Sequence[str]) -> str:

@@ -411,3 +411,13 @@ def test_what_a_leader_led_again_with_and_deleted_since_is_restored() -> None:
     for last, again in (("t12 saves 1 at 4\n", True), ("", False)):
         billed = [(b.start_offset, b.restored) for b in losses(read_sketch(drawn.format(last=last)).evidence)]
         assert billed == [(0, again)]
+
+
+@pytest.mark.parametrize(("left", "cleaner", "cleaned"), [("..11|", 4, True), ("1111|", 4, False), ("|", 0, False)])
+def test_where_compaction_left_nothing_of_what_came_after_no_record_is_there_to_read(
+    left: str, cleaner: int, cleaned: bool
+) -> None:
+    disks = "".join(f"broker {number} 00{left} ; cleaner {cleaner}\n" for number in (1, 2))
+    past = "t1 leads 1 epoch 0 at 0 hw 0 isr 1,2\nt2 fetch 2@0 from 1 hw=0\nt3 fetch 2@4 from 1 hw=4\n"
+    (bill,) = losses(read_sketch(f"{disks}{past}t4 leads 2 epoch 1 at 2 hw 2 isr 2\n").evidence)
+    assert (bill.start_offset, bill.end_offset, bill.cleaned_since) == (2, 4, cleaned)
