@@ -59,8 +59,8 @@ class Prepared(Struct, frozen=True, kw_only=True):
 def audit(dump: Path | Sequence[Path], config: AuditConfig, progress: Progress | None = None) -> AuditReport:
     """The report on a dump, or on several folders that are one dump together."""
     given = gather(dump)
-    prepared = prepare(given, config)
     watched = progress or Progress()
+    prepared = prepare(given, config, watched)
     watched.total(prepared.bytes, prepared.replicas)
     verdicts: list[PartitionVerdict] = []
     interrupted = False
@@ -78,10 +78,11 @@ def audit(dump: Path | Sequence[Path], config: AuditConfig, progress: Progress |
     return build_report(prepared.inventory, prepared.units, verdicts, config, tool_version(), interrupted=interrupted)
 
 
-def prepare(dump: DumpParts, config: AuditConfig) -> Prepared:
+def prepare(dump: DumpParts, config: AuditConfig, progress: Progress | None = None) -> Prepared:
     """What is there, and how it will be read; refuses what cannot be meant."""
     places, files = _overrides(dump.root, config)
-    inventory = take_inventory(dump.root, log_dirs=places, parts=dump.parts)
+    seen = (progress or Progress()).seen
+    inventory = take_inventory(dump.root, log_dirs=places, parts=dump.parts, seen=seen)
     texts = plan_texts(str(dump.root), inventory, files)
     _require_something(dump.root, inventory, texts, config)
     logs = plan(str(dump.root), inventory, config.selection, config.log_pattern)

@@ -79,6 +79,10 @@ class Counted(Progress):
         self._doing = "looking around"
         self._parts = ""
 
+    def seen(self, files: int, of: int) -> None:
+        """The dump is looked over, before it is known how much there is to read."""
+        self._parts = f": {files} of {of} files" if of else f": {files} files found"
+
     def total(self, total_bytes: int, replicas: int) -> None:
         """It is known how much there is."""
         self.bytes, self._replicas = total_bytes, replicas
@@ -131,7 +135,8 @@ class Counted(Progress):
 
     def line(self, seconds: float) -> str:
         """All of it, for a log."""
-        words = f"{self.words}, {size(self.read)} of {size(self.bytes)} read after {_minutes(seconds)}"
+        read = f", {size(self.read)} of {size(self.bytes)} read" if self.bytes else ""
+        words = f"{self.words}{read} after {_minutes(seconds)}"
         return f"{words}, {self.left}" if self.left else words
 
 
@@ -149,6 +154,11 @@ class Shown(Counted):
 
     def _redraw(self) -> None:
         self._bars.update(self._task, total=self.bytes or None, completed=self.read, description=self.words)
+
+    def seen(self, files: int, of: int) -> None:
+        """The words count."""
+        super().seen(files, of)
+        self._redraw()
 
     def again(self, more_bytes: int) -> None:
         """The bar gets longer."""

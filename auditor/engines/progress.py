@@ -6,6 +6,9 @@ from __future__ import annotations
 class Progress:
     """Told by an engine as it goes; the engine never waits for it. As it stands, nobody watches."""
 
+    def seen(self, files: int, of: int) -> None:
+        """So many files were found; where `of` is more than none, so many of these were looked into."""
+
     def total(self, total_bytes: int, replicas: int) -> None:
         """So many bytes of so many replicas will be read."""
 

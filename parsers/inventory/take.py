@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -23,7 +23,7 @@ from parsers.inventory.log_dirs import (
 from parsers.inventory.neighbours import Neighbours
 from parsers.inventory.owners import own_logs
 from parsers.inventory.replica_claims import find_replicas, mark_same_log_dirs, mark_same_replicas
-from parsers.inventory.tree_walk import Folder, FolderEntry, ancestors, walk
+from parsers.inventory.tree_walk import Folder, FolderEntry, ancestors, unwatched, walk
 from parsers.inventory.unnamed_kinds import HEAD, kind_by_head, kind_by_place
 from parsers.provenance import FileKind, Origin, Source
 from parsers.refusal import refuse
@@ -31,16 +31,21 @@ from parsers.tables import Refusal
 
 
 def take_inventory(
-    root: Path, *, log_dirs: Sequence[tuple[int, str]] = (), parts: Sequence[str] = ()
+    root: Path,
+    *,
+    log_dirs: Sequence[tuple[int, str]] = (),
+    parts: Sequence[str] = (),
+    seen: Callable[[int, int], None] = unwatched,
 ) -> Inventory:
     """Every log dir, replica and file under `root`, and a refusal for whatever has no clear owner.
 
     `log_dirs` gives folders and logs to brokers, as (broker, path relative to `root`); it outweighs what stands on the
     disk, but not a log's own words.
     `parts` limits the walk to some folders under `root`, relative to it; none of them may enclose another.
+    `seen` is told how many files were found, and then how many of them were looked into.
     Links that leave the dump are refused; folders inside are visited once, under their own path.
     """
-    folders, refusals = walk(root, parts)
+    folders, refusals = walk(root, parts, seen)
     overrides = read_overrides(root, folders, log_dirs)
     found = [identify(root, folders[path]) for path in find_log_dirs(folders, overrides.brokers)]
     refusals += [*overrides.refusals, *(refusal for _, refused in found for refusal in refused)]
@@ -51,7 +56,9 @@ def take_inventory(
     marked_replicas, doubles = mark_same_replicas(replicas, marked_dirs)
     refusals += [*refused, *copies, *doubles, *refuse_unknown_brokers(named)]
     neighbours = Neighbours(marked_dirs, root_name)
-    files, refused = _sources(root, folders, marked_dirs, marked_replicas, neighbours, root_name)
+    files, refused = _sources(
+        root, _watched(folders, seen), marked_dirs, marked_replicas, neighbours, root_name
+    )
     logs = own_logs(root, files, marked_dirs, neighbours, overrides)
     return Inventory(
         log_dirs=tuple(marked_dirs),
@@ -64,9 +71,18 @@ def take_inventory(
     )
 
 
+def _watched(folders: Mapping[str, Folder], seen: Callable[[int, int], None]) -> Iterator[tuple[str, Folder]]:
+    """The folders by path, while their files are looked into."""
+    done, of = 0, sum(len(folder.files) for folder in folders.values())
+    for path, folder in folders.items():
+        seen(done, of)
+        yield path, folder
+        done += len(folder.files)
+
+
 def _sources(
     root: Path,
-    folders: Mapping[str, Folder],
+    folders: Iterable[tuple[str, Folder]],
     log_dirs: Sequence[LogDir],
     replicas: Sequence[ReplicaDir],
     neighbours: Neighbours,
@@ -78,7 +94,7 @@ def _sources(
     of_replicas = {replica.path for replica in replicas}
     sources: list[Source] = []
     refused: list[Refusal] = []
-    for path, folder in folders.items():
+    for path, folder in folders:
         owner = owners.get(path) or _surrounding(path, owners, of_replicas, neighbours)
         cached = INDEX_CACHE in path.split("/")
         in_replica = path in of_replicas

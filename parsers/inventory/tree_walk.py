@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -77,11 +77,18 @@ class _Listing:
             self.refusals.append(_refusal(path, kind, expected, found))
 
 
-def walk(root: Path, parts: Sequence[str] = ()) -> tuple[dict[str, Folder], list[Refusal]]:
+def unwatched(_files: int, _of: int) -> None:
+    """Nobody watches how many files were seen, and of how many."""
+
+
+def walk(
+    root: Path, parts: Sequence[str] = (), seen: Callable[[int, int], None] = unwatched
+) -> tuple[dict[str, Folder], list[Refusal]]:
     """The folders of a tree by path, and what the operating system or a link kept from being read.
 
     With `parts`, folders relative to `root`, only those are walked; what encloses them is known by name alone.
     """
+    files_seen = 0
     base = os.path.realpath(root)
     # A stack of our own: folders may nest deeper than Python's calls can.
     stack = [(os.path.realpath(os.path.join(base, disk_name(part))), part) for part in parts or (".",)]
@@ -94,6 +101,8 @@ def walk(root: Path, parts: Sequence[str] = ()) -> tuple[dict[str, Folder], list
         refusals += listing.refusals
         stack += listing.subfolders
         files = tuple(sorted(listing.files, key=lambda entry: entry.name))
+        files_seen += len(files)
+        seen(files_seen, 0)
         names = tuple(sorted(shown.rpartition("/")[2] for _, shown in listing.subfolders))
         impostors = tuple(sorted(listing.impostors, key=lambda impostor: impostor.entry.name))
         folders[path] = Folder(path, files, names, impostors, listed=listing.listed)

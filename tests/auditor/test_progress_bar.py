@@ -6,12 +6,14 @@ import re
 import sys
 import time
 from io import StringIO
+from pathlib import Path
 from unittest import mock
 
 from rich.console import Console
 from rich.progress import Progress as Bars
 
 from auditor.progress_bar import Counted, Shown, lines, watched
+from parsers.inventory import take_inventory
 
 
 def test_when_all_is_read_the_bar_says_that_partitions_are_judged() -> None:
@@ -97,3 +99,20 @@ def test_a_short_run_off_a_terminal_says_nothing() -> None:
     with mock.patch.object(sys, "stderr", stderr), watched(quiet=True, seconds=0.01):
         time.sleep(0.05)
     assert stderr.getvalue() == ""
+
+
+def test_while_a_tree_is_looked_over_its_files_are_counted(tmp_path: Path) -> None:
+    """Nothing is known to be read by then; a tree of a million files takes minutes."""
+    for number in range(3):
+        (tmp_path / f"folder-{number}").mkdir()
+        (tmp_path / f"folder-{number}" / "any").write_bytes(b"any")
+    told: list[str] = []
+
+    class Heard(Counted):
+        def seen(self, files: int, of: int) -> None:
+            super().seen(files, of)
+            told.append(self.line(1))
+
+    take_inventory(tmp_path, seen=Heard().seen)
+    assert "looking around: 3 files found after 1 s" in told
+    assert told[-1] == "looking around: 2 of 3 files after 1 s"

@@ -6,11 +6,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from dumps_at_hand import SAMPLES, copied, told, violations
+from dumps_at_hand import SAMPLES, audited, copied, told, violations
 
 from auditor.audit import prepare
 from auditor.config import AuditConfig, ConfigError
 from auditor.dumps import gather
+from auditor.report.terminal import render
 from parsers.inventory import take_inventory
 
 
@@ -80,3 +81,18 @@ def test_a_link_from_one_folder_to_another_that_was_not_given_is_refused(tmp_pat
     (dump / "broker-1/neighbour").symlink_to(dump / "broker-2/data/meta.properties")
     prepared = prepare(gather([dump / "broker-1", dump / "broker-2"]), AuditConfig(engine="local"))
     assert prepared.inventory.refusals == ()
+
+
+def test_several_clusters_in_one_folder_are_said_first_with_how_to_audit_each_alone(tmp_path: Path) -> None:
+    """Two ids, or two recordings of one id: nobody takes the sum of them for one incident."""
+    for name, sample in (("east", "unclean_4x"), ("west", "fast_failover_kip101"), ("north", "acks_one_lost")):
+        shutil.copytree(SAMPLES / sample / "dump", tmp_path / "dump" / name)
+    shutil.move(tmp_path / "dump" / "north", tmp_path / "north")
+    two = " ".join(render(audited(tmp_path / "dump"), columns=80).split())
+    assert "in this dump: MkU3OEVBNTcwNTJENDM2Qg in east and disks that name no cluster in west." in two
+    assert two.index("To audit one cluster alone, give its folder alone.") < two.index("LOST")
+    shutil.rmtree(tmp_path / "dump" / "west")
+    assert "cluster" not in render(audited(tmp_path / "dump"), columns=80)
+    shutil.move(tmp_path / "north", tmp_path / "dump" / "north")
+    alike = " ".join(render(audited(tmp_path / "dump"), columns=80).split())
+    assert alike.index("east and north claim to be of the same brokers") < alike.index("LOST")

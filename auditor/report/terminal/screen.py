@@ -10,6 +10,7 @@ from auditor.report.named_places import named_places, told_places
 from auditor.report.sheet import Sheet
 from auditor.report.summary import Action, LossTotals, LostRange, Summary
 from auditor.report.summary.action import AIMS_SHOWN, LONG, RANGES_SHOWN, in_brief
+from auditor.report.summary.clusters import several_clusters
 from auditor.report.summary.conclusion import asked, doubts, extent, read_of
 from auditor.report.summary.incidents import causes
 from auditor.report.summary.perhaps import perhaps_words
@@ -60,6 +61,8 @@ def _headline(report: AuditReport, conclusion: Summary, page: Sheet) -> Iterator
     first, *rest = page.wrapped(text, hanging=2)
     yield page.paint(words, report.verdict) + first.removeprefix(words)
     yield from rest
+    if said_first := several_clusters(report):
+        yield from page.wrapped(said_first, 2, "unknown", 2)
     if report.interrupted:
         yield from page.wrapped("Interrupted: this is what was known by then.", 2, "unknown")
     if report.verdict == "unknown":

@@ -1,0 +1,48 @@
+"""That a dump holds several clusters: what a reader must know before any number of the report."""
+
+from __future__ import annotations
+
+from posixpath import commonpath
+from typing import Final
+
+from auditor.report.model import AuditReport
+from rules.words import first_of, listed
+
+NAMED: Final = 4
+_PAIR: Final = "ambiguous"
+"""The kind of a refusal of two places that claim to be one."""
+
+
+def several_clusters(report: AuditReport) -> str:
+    """Which clusters lie where, and how each is audited alone; empty where one is here, or the disks of none."""
+    found: dict[str, list[str]] = {}
+    for placed in report.replicas:
+        found.setdefault(placed.cluster_id or "", []).append(placed.replica.path)
+    if len(found) < 2:  # noqa: PLR2004 - one, or none
+        return _of_one_id(report)
+    folders = {name: commonpath(paths) for name, paths in sorted(found.items(), reverse=True)}
+    apart = "" not in folders.values() and len(set(folders.values())) == len(folders)
+    where = [f"{name or 'disks that name no cluster'}{f' in {folders[name]}' * apart}" for name in folders]
+    what = "Disks that may be of several clusters are" if "" in found else f"{len(found)} clusters are"
+    how = "give its folder alone" if apart else "give only the folders of its brokers"
+    return f"{what} in this dump: {first_of(where, NAMED)}. To audit one cluster alone, {how}."
+
+
+def _of_one_id(report: AuditReport) -> str:
+    """Folders beside each other, each with several brokers, that claim to be the same."""
+    brokers: dict[str, set[int | None]] = {}
+    for placed in report.replicas:
+        brokers.setdefault(_top(placed.replica.path), set()).add(placed.replica.broker)
+    pairs = [(r.path, r.found.removeprefix(f"{r.path} and ")) for r in report.refusals if r.kind == _PAIR]
+    tops = {_top(path) for pair in pairs for path in pair if _top(pair[0]) != _top(pair[1])}
+    whole = sorted(top for top in tops if len(brokers.get(top, ())) > 1)
+    if len(whole) < 2:  # noqa: PLR2004 - nothing stands beside it
+        return ""
+    return (
+        f"{listed(whole)} claim to be of the same brokers: these are copies of one cluster, or clusters with one id."
+        " Audit each of these folders alone."
+    )
+
+
+def _top(path: str) -> str:
+    return path.partition("/")[0]
