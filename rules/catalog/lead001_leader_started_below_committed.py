@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Description, Fetch, Produce
-from rules.evidence import METADATA_TOPIC, PartitionEvidence
+from rules.evidence import PartitionEvidence
 from rules.evidence.lacked_records import lacked_records, records_lost
 from rules.evidence.perhaps_below import PerhapsBelow, openings_behind_holes, unknown_openings
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, sentences
@@ -65,7 +65,7 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
             end_offset=lost.committed.end_offset,
             confidence="likely" if likely else "certain",
             facts={
-                "who": _unknown(evidence) if lost.leader is None else f"broker {lost.leader}",
+                "who": "an unknown broker" if lost.leader is None else f"broker {lost.leader}",
                 "leader": lost.leader, "epoch": lost.epoch,
                 **records_lost(lost, likely=likely),
                 "committed_in_epoch": lost.committed.term,
@@ -80,10 +80,6 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
     yield from _kept_older(evidence)
     yield from (_undecided(perhaps) for perhaps in _perhaps(evidence))
     yield from _printed_beyond(evidence)
-
-
-def _unknown(evidence: PartitionEvidence) -> str:
-    return f"an unknown {'controller' if evidence.topic == METADATA_TOPIC else 'broker'}"
 
 
 def _perhaps(evidence: PartitionEvidence) -> Iterator[PerhapsBelow]:

@@ -220,10 +220,8 @@ def _ends(candidate: Candidate) -> str:
 
 def _cut(cut: OwedCut) -> Iterator[str]:
     rule = f"{cut.rule}{'' if cut.in_force else ', if its versions are new'}"
-    if cut.cut_to < cut.log_end_offset:
-        unless = ", unless more of that log was not copied" if cut.in_doubt else ""
-        goes = f"Broker {cut.follower} truncates from {cut.log_end_offset} to {cut.cut_to} (by {rule}){unless}."
-        yield from _said(goes, 7)
+    if cut.cut_to < cut.log_end_offset and not cut.in_doubt:
+        yield from _said(f"Broker {cut.follower} truncates from {cut.log_end_offset} to {cut.cut_to} (by {rule}).", 7)
     if cut.then != "agrees":
         then = _THEN.get(cut.then, cut.then)
         yield from _said(f"Broker {cut.follower} stays different: {then} (by {rule}: {cut.because}).", 7)
