@@ -25,7 +25,11 @@ _ABORT: Final = "kafka-transactions.sh --bootstrap-server HOST:PORT abort --topi
     message="Producer id {producer} has a transaction open since offset {start_offset} in broker {broker}'s log. {why:.}",
     implied_by=("SEG002", "LOG005"),
     thresholds=(SLACK,),
-    bearing=Bearing(calls_for="Review the open transaction, and abort it if no coordinator will end it."),
+    bearing=Bearing(
+        calls_for="Review the open transaction, and abort it if no coordinator will end it. For both use"
+        " kafka-transactions.sh of Kafka 3.0 or later: find-hanging lists it, and abort ends it."
+        " For brokers before 3.0, abort takes its producer id, its producer epoch and the coordinator epoch."
+    ),
 )
 def transaction_hangs(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A transaction is open that ought to have ended.
