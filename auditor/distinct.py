@@ -9,6 +9,7 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from auditor.report.named_places import named_places
+from auditor.report.summary.perhaps import PLACES_SHOWN
 from rules.finding import UNDECIDED, Finding, Place, named_facts, place_of
 from rules.fingerprint import by_name
 
@@ -34,7 +35,7 @@ def asked_once(findings: Sequence[Finding]) -> Iterator[Finding]:
         if len(places) < 2:  # noqa: PLR2004 - it is of one place
             yield finding
         elif place_of(finding) == places[0]:
-            said = finding.message.replace(UNDECIDED, f"{UNDECIDED} in {named_places(places)}", 1)
+            said = finding.message.replace(UNDECIDED, f"{UNDECIDED} in {named_places(places, PLACES_SHOWN)}", 1)
             facts = (*finding.facts, *named_facts({"partitions": len(places)}))
             yield replace(finding, topic=None, topic_id=None, partition=None, message=said, facts=facts)
 

@@ -27,8 +27,12 @@ class LogsRead(Struct, frozen=True, kw_only=True):
 
     read: frozenset[tuple[str, int]]
     brokers: tuple[int, ...]
-    silent: frozenset[str] = frozenset()
-    """Kinds that were read and tell of no partition but warnings at most: their level may be WARN."""
+    silent: frozenset[tuple[str, int]] = frozenset()
+    """What was read and tells of no partition but warnings at most, as of none does: their level may be WARN."""
+
+    def is_silent(self, kind: str, broker: int) -> bool:
+        """Whether a broker's logs of a kind were read, and tell nothing."""
+        return not self.silent.isdisjoint({(kind, broker), (kind, ANY)})
 
     def lacking(self, broker: int) -> Iterator[str]:
         """Kinds of which nothing was read of a broker."""
@@ -63,8 +67,8 @@ def logs_of(
     kinds_read = {(kind, ANY if kind == "metadata" else unit.broker) for unit in own for kind in _kinds(unit)}
     telling_units = (unit for unit in units if telling.anything.intersection(piece.source for piece in unit.pieces))
     heard = {kind for unit in telling_units for kind in _kinds(unit)}
-    silent = {kind for kind, _ in kinds_read if kind in OF_REPLICAS} - heard
-    kinds_read = {(kind, broker) for kind, broker in kinds_read if kind not in silent}
+    silent = {(kind, broker) for kind, broker in kinds_read if kind in OF_REPLICAS and kind not in heard}
+    kinds_read -= silent
     read = LogsRead(read=frozenset(kinds_read), brokers=tuple(sorted(brokers)), silent=frozenset(silent))
     changes = [unit for unit in units if unit.kind == "broker-log" and CHANGES in _kinds(unit)]
     roles_told = any(piece.source in telling.roles for unit in changes for piece in unit.pieces)
@@ -96,7 +100,7 @@ def absent_logs(logs: LogsRead) -> Iterator[AbsentLogs]:
     by_kinds: dict[tuple[bool, tuple[str, ...]], list[int]] = {}
     for broker in logs.brokers:
         for silent in (False, True):
-            if lacking := tuple(kind for kind in logs.lacking(broker) if (kind in logs.silent) is silent):
+            if lacking := tuple(kind for kind in logs.lacking(broker) if logs.is_silent(kind, broker) is silent):
                 by_kinds.setdefault((silent, lacking), []).append(broker)
     for (silent, lacking), own in sorted(by_kinds.items(), key=lambda each: (each[1], each[0])):
         yield AbsentLogs(kinds=lacking, brokers=tuple(own), silent=silent)

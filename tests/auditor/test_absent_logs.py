@@ -37,8 +37,8 @@ def test_disks_alone_are_clean_and_every_page_says_what_went_unjudged(disks: Pat
     )
     assert [page.count(NONE) for page in pages] == [1, 1, 1]
     assert as_json(report)["coverage"]["absentLogs"] == [  # type: ignore[index]
-        {"kinds": ["server-log", "state-change-log", "request-log"], "brokers": [1, 2]}  # the metadata log is there
-    ]
+        {"kinds": ["server-log", "state-change-log", "request-log"], "brokers": [1, 2], "silent": False}
+    ]  # the metadata log is there
     assert '"request-log"' in document(report.advice, absent=absent)
 
 
@@ -47,7 +47,9 @@ def test_only_the_brokers_that_lack_a_kind_are_named(disks: Path) -> None:
     logs.mkdir(exist_ok=True)
     line = "[2024-01-01 00:00:00,000] INFO [KafkaServer id=1] started (kafka.server.KafkaServer)\n"
     (logs / "server.log").write_text(line)
-    told = [(absent.kinds, absent.brokers) for absent in audited(disks).coverage.absent_logs]
+    told = [(absent.kinds, absent.brokers, absent.silent) for absent in audited(disks).coverage.absent_logs]
     assert told == [
-        (("state-change-log", "request-log"), (1,)), (("server-log", "state-change-log", "request-log"), (2,)),
-    ]  # fmt: skip
+        (("state-change-log", "request-log"), (1,), False),
+        (("server-log",), (1,), True),
+        (("server-log", "state-change-log", "request-log"), (2,), False),
+    ]

@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 
 from auditor.audit import audit
 from auditor.config import AuditConfig
-from auditor.distinct import distinct
+from auditor.distinct import asked_once, distinct
 from auditor.report import terminal
 from auditor.report.postmortem import document as postmortem
+from auditor.report.summary.folded_findings import folded
+from auditor.report.summary.perhaps import perhaps_words
 from parsers.provenance import Span
 from rules.finding import Exhibit, Finding, named_facts
 from tests.replaced import replace
@@ -216,6 +218,13 @@ def test_findings_with_one_fingerprint_are_told_apart() -> None:
     assert len(told_apart) == 3
     assert len({finding.id for finding in told_apart}) == 3
     assert told_apart[0] == findings[0]
+
+
+def test_a_question_of_several_partitions_names_them_and_not_the_whole_dump() -> None:
+    asked = replace(FINDING, verdict="undecided", blocking=True, start_offset=None, message="Undecided: it is open.")
+    questions = [replace(asked, partition=partition) for partition in range(3)]
+    assert [*perhaps_words(folded(asked_once(questions)))] == ["t-0 to t-2: it is open."]
+    assert [*perhaps_words(folded(asked_once(questions[:1])))] == ["t-0: it is open."]
 
 
 def test_ids_that_begin_alike_are_told_in_more_digits(monkeypatch: pytest.MonkeyPatch) -> None:
