@@ -31,7 +31,7 @@ from rules.finding import Finding, Place, place_of, with_last_offsets
 from rules.verdict import PartitionVerdict, ReplicaVerdict, RuleCoverage
 
 MISSING_NAMED: Final = 64
-"""Missing replicas told by name; the rest is counted."""
+"""Missing replicas, and files of no known kind, that are told by name; the rest is counted."""
 
 
 def coverage_of(
@@ -60,6 +60,7 @@ def coverage_of(
         anything=frozenset(source for v in verdicts for source in v.told_in),
     )
     logs_read = logs_of(units, owning, telling, inventory.witnesses)
+    unknown = [file.origin.source for file in inventory.files if file.kind == "unknown" and file.size]
     owners, without_disks = _owners(inventory, units), not inventory.log_dirs
     return Coverage(
         clusters=len({d.cluster_id for d in inventory.log_dirs} | {cluster for cluster, _ in owners}),
@@ -80,6 +81,8 @@ def coverage_of(
         checksums_verified=sum(replica.checksums_verified for replica in replicas),
         files_seen=len(inventory.files),
         files_unread=len({refusal.path for refusal in refusals if not refusal.folder}),
+        files_unknown=len(unknown),
+        unknown_files=tuple(unknown[:MISSING_NAMED]),
         first_timestamp=min(times, default=None),
         last_timestamp=max(times, default=None),
         ratio=1.0 if seen == 0 else max(0, read - refused) * 1_000_000 // seen / 1_000_000,

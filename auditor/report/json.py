@@ -188,7 +188,7 @@ def coverage_document(report: AuditReport) -> Json:
         "replicasAssignedElsewhere": coverage.replicas_assigned_elsewhere,
         "assignedElsewhere": [fields(missing, _MISSING) for missing in coverage.assigned_elsewhere],
         **fields(coverage, "bytes_seen bytes_read bytes_refused offsets_covered offsets_compared batches"),
-        **fields(coverage, "checksums_verified files_seen files_unread first_timestamp last_timestamp ratio log_times"),
+        **fields(coverage, "checksums_verified files_seen files_unread files_unknown unknown_files first_timestamp last_timestamp ratio log_times"),
         "scope": _scope(coverage),
         "absentLogs": [fields(each) for each in coverage.absent_logs],
         "contradictedReleases": [fields(each, "broker given logged=told") for each in coverage.contradicted_releases],

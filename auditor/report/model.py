@@ -210,6 +210,10 @@ class Coverage(Struct, frozen=True, kw_only=True):
     checksums_verified: int
     files_seen: int
     files_unread: int
+    files_unknown: int
+    """Files that are of no known kind, so that nothing was read of them."""
+    unknown_files: tuple[str, ...]
+    """The first of them by name."""
     first_timestamp: int | None
     """Lowest and highest timestamp of the batches that were read, ms since the epoch."""
     last_timestamp: int | None

@@ -127,7 +127,7 @@ def _logs(coverage: Coverage) -> Iterator[Unseen]:
 
 
 def _files(coverage: Coverage) -> Iterator[Unseen]:
-    """Small files that are missing or empty, a sentence a kind."""
+    """Small files that are missing or empty, a sentence a kind; and files of no known kind."""
     for lacking in coverage.scope.files:
         rest = len(lacking.paths) - MISSING_SHOWN
         named = ", ".join(lacking.paths[:MISSING_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
@@ -135,6 +135,11 @@ def _files(coverage: Coverage) -> Iterator[Unseen]:
         words = f"Missing or empty: {of} ({named}). So nothing there tells {lacking.tells}"
         opens = lacking.opens and not coverage.scope.partial
         yield Unseen(kind="files", words=f"{words}.{f' {capital(WAY_OUT)}.' if opens else ''}", blocking=opens)
+    if coverage.files_unknown:
+        rest = coverage.files_unknown - MISSING_SHOWN
+        named = ", ".join(coverage.unknown_files[:MISSING_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
+        words = f"Not read, for nothing tells of what kind they are: {counted(coverage.files_unknown, 'file')} ({named})."
+        yield Unseen(kind="files", words=words, blocking=False)
 
 
 def _contradicted(coverage: Coverage) -> Iterator[str]:
