@@ -1,13 +1,12 @@
 """Logs as containers keep them: lines behind a collector's prefix or in JSON, several speakers' lines in one file.
 
-`docker compose logs`, `kubectl logs --prefix`, `docker logs -t`, CRI files of a kubelet, docker's json-file. Such a text
-is read as what was written into it; its rows point at the lines of the file.
+`docker compose logs`, `kubectl logs --prefix`, `docker logs -t`, CRI files of a kubelet, docker's json-file, layouts of
+log4j that write JSON. Such a text is read as what was written into it; its rows point at the lines of the file.
 """
 
 from __future__ import annotations
 
 import io
-import json
 import re
 from bisect import bisect_right
 from collections import deque
@@ -22,6 +21,7 @@ from parsers.broker_log.catalogue import head_pattern
 from parsers.broker_log.collectors import COLLECTED, speaker_of
 from parsers.broker_log.entry_blocks import LINE_LIMIT, Block, LongLine, whole_lines
 from parsers.broker_log.entry_layout import EntryLayout
+from parsers.broker_log.json_lines import text_of
 from parsers.broker_log.reader import LogPart, Reading, no_part, read_log
 from parsers.broker_log.witness import witnesses
 from parsers.refusal import refuse
@@ -64,21 +64,9 @@ def _content(line: bytes, wrapping: Wrapping) -> bytes | None:
     if wrapping == "plain":
         return line
     if wrapping == "json":
-        return _json_content(line)
+        return text_of(line)
     match = COLLECTED.match(line)
     return line[match.end() :] if match and match.end() else None
-
-
-def _json_content(line: bytes) -> bytes | None:
-    """The text in a line of docker's json-file, or in one with its text under another usual name."""
-    if not line.startswith(b"{"):
-        return None
-    try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    text = next((entry[key] for key in ("log", "message", "msg") if isinstance(entry.get(key), str)), None)
-    return None if text is None else text.encode(errors="replace")
 
 
 def speakers(file: BinaryIO, written: WrappedLayout) -> dict[bytes | None, frozenset[int]]:
@@ -150,7 +138,7 @@ class UnwrappedText(io.RawIOBase):
     def _spoken(self, line: bytes) -> tuple[bytes | None, bool]:
         """What the speaker wrote in a line, and whether it is a line to its end."""
         if self._wrapping == "json":
-            content = _json_content(line)
+            content = text_of(line)
             return (content, content.endswith(b"\n")) if content is not None else (None, True)
         match = COLLECTED.match(line)
         if match is None or not match.end() or speaker_of(match) != self._speaker:

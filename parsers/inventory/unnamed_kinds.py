@@ -35,8 +35,9 @@ _LOG_LINE: Final = re.compile(
     rb"(?:\[pod/[^\]\n]{1,512}\] )?[^\[\n]{0,256}(?:\[\d{1,10}\]: [^\[\n]{0,256})?"
     rb"\[?\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\]? "
     rb"(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) "
+    rb"|\{(?=[^\n]{0,512}\"(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\")(?=[^\n]{0,2048}\"(?:message|msg)\" ?:)"
 )
-"""As Kafka lays out its logs, behind whatever a collector sets before a line."""
+"""As Kafka lays out its logs, behind whatever a collector sets before a line; or an event's fields in JSON."""
 _SHELL: Final = re.compile(rb"WatchedEvent state:|\[zk: ")
 _ZNODE_LINE: Final = re.compile(rb"\S{0,64}\s?.{0,64}/(?:brokers/topics|config/topics|config/brokers)/[\w.\-<>]{1,249}")
 _ZNODE_CONTENT: Final = re.compile(rb"\s*\{.{0,4000}\"version\"")

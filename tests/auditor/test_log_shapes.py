@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from auditor.config import AuditConfig, ConfigError, environment, merge
 from auditor.engines.witnesses.broker_logs import is_nobodys, read_broker_log
 from auditor.timeline import evidence_of
 from parsers.broker_log import LogPart, instant_of, zone_named
+from parsers.broker_log.json_lines import text_of
 from parsers.provenance import Origin
 from parsers.tables import BrokerEvent, Refusal, from_arrow
 from tests.replaced import replace
@@ -112,6 +114,67 @@ def test_a_log_laid_out_as_strimzi_does_is_read_without_a_flag(plain: list[Broke
     rows, refusals = told(path)
     assert not refusals
     assert placeless(rows) == placeless(plain)
+
+
+def instant(time: str) -> dict[str, int]:
+    seconds = datetime.strptime(f"{time[:19]}+0000", "%Y-%m-%d %H:%M:%S%z").timestamp()
+    return {"epochSecond": int(seconds), "nanoOfSecond": int(time[20:]) * 1_000_000}
+
+
+FIELDS: dict[str, Callable[[str, str, str, str], dict[str, object]]] = {
+    "timestamp": lambda time, level, text, logger: {
+        "timestamp": f"{time[:10]}T{time[11:19]}.{time[20:]}Z", "level": level, "logger": logger,
+        "message": text.partition("\n")[0], "stack_trace": text.partition("\n")[2],
+    },
+    "Elastic": lambda time, level, text, logger: {
+        "@timestamp": f"{time[:10]}T{time[11:19]}.{time[20:]}Z", "log": {"level": level, "logger": logger},
+        "message": text,
+    },
+    "Logstash": lambda time, level, text, logger: {
+        "@version": 1, "level": level, "logger_name": logger, "message": text, "@timestamp": f"{time}+0000",
+    },
+    "instant": lambda time, level, text, logger: {
+        "instant": instant(time), "thread": "main", "level": level, "loggerName": logger, "message": text,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("layout", FIELDS)
+def test_a_log_whose_events_are_fields_of_json_says_what_the_plain_one_says(
+    layout: str, plain: list[BrokerEvent], tmp_path: Path
+) -> None:
+    events: list[list[str]] = []
+    for line in LOG.decode().splitlines():
+        if head := HEAD.fullmatch(line.encode()):
+            time, level, text, logger = ((part or b"").decode() for part in head.groups())
+            events.append([time, level, text, logger])
+        else:
+            events[-1][2] += f"\n{line}"
+    path = tmp_path / "kafka.log"
+    path.write_text("".join(f"{json.dumps(FIELDS[layout](*event))}\n" for event in events))
+    rows, refusals = told(path)
+    assert not refusals
+    assert placeless(rows) == placeless(plain)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"level":"INFO","message":"m","timestamp":1e999}',
+        b'{"level":"INFO","message":"m","timestamp":NaN}',
+        b'{"level":"INFO","message":"m","instant":{"epochSecond":99999999999999999999}}',
+        b'{"level":"INFO","message":"m","timestamp":"tomorrow"}',
+        b'{"level":20,"message":"m","timestamp":"2026-11-21T05:25:18.155Z"}',
+        b'{"message":"m"}',
+    ],
+)
+def test_an_event_without_a_time_or_level_is_its_text(line: bytes) -> None:
+    assert text_of(line) == b"m"
+
+
+@pytest.mark.parametrize("line", [b"{", b"{}", b'{"message":7}', b"[1]", b"{" * 100_000])
+def test_a_line_of_json_without_text_is_none(line: bytes) -> None:
+    assert text_of(line) is None
 
 
 def test_a_packed_wrapped_log_is_read_and_a_torn_one_refused(plain: list[BrokerEvent], tmp_path: Path) -> None:

@@ -220,7 +220,7 @@ def test_a_partition_that_went_another_way_is_told_apart(tmp_path: Path) -> None
     assert "### ff-2" in body
     assert "epoch 0 (broker 1) to epoch 1 (broker 9)" in body
     (producers,) = (line for line in body.splitlines() if "let the producers write the acknowledged" in line)
-    assert "client id 'rdkafka' and client id 'another-7'" in producers
+    assert "client ids 'rdkafka' and 'another-7'" in producers
 
 
 def hostile(loss: Loss) -> Loss:

@@ -138,7 +138,7 @@ def _files(coverage: Coverage) -> Iterator[Unseen]:
     if coverage.files_unknown:
         rest = coverage.files_unknown - MISSING_SHOWN
         named = ", ".join(coverage.unknown_files[:MISSING_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
-        words = f"Not read, for nothing tells of what kind they are: {counted(coverage.files_unknown, 'file')} ({named})."
+        words = f"Not read, because of no known kind: {counted(coverage.files_unknown, 'file')} ({named})."
         yield Unseen(kind="files", words=words, blocking=False)
 
 
