@@ -57,7 +57,9 @@ def build_report(
     ordered = [_without_bill_named(verdict, findings) for verdict in ordered]
     refusals = tuple(_refusals(inventory, ordered, config.selection))
     timezones, partial = config.log_timezone, config.partial
-    coverage = coverage_of(inventory, units, ordered, refusals, config.selection, timezones, partial=partial)
+    coverage = coverage_of(
+        inventory, units, ordered, refusals, config.selection, timezones, partial=partial, interrupted=interrupted
+    )
     policy = outcome_of(findings, left_out, config, {v.cluster_id for v in judged if v.cluster_id})
     word = _verdict(findings, refusals, coverage, config, interrupted=interrupted)
     left = word if policy is None else _verdict(

@@ -43,6 +43,7 @@ def coverage_of(
     timezones: Sequence[str] = (),
     *,
     partial: bool = False,
+    interrupted: bool = False,
 ) -> Coverage:
     """How much stands behind the verdicts."""
     replicas = [replica for verdict in verdicts for replica in verdict.replicas]
@@ -58,6 +59,7 @@ def coverage_of(
     telling = Telling(
         roles=frozenset(source for v in verdicts for source in v.roles_told_in),
         anything=frozenset(source for v in verdicts for source in v.told_in),
+        whole=not (interrupted or [*selection.given()]),
     )
     logs_read = logs_of(units, owning, telling, inventory.witnesses)
     unknown = [file.origin.source for file in inventory.files if file.kind == "unknown" and file.size]

@@ -49,6 +49,8 @@ class Telling(Struct, frozen=True, kw_only=True):
 
     roles: frozenset[str]
     anything: frozenset[str]
+    whole: bool
+    """Whether every partition was judged: of others they may tell all that they do not tell of these."""
 
 
 def logs_of(
@@ -67,7 +69,8 @@ def logs_of(
     kinds_read = {(kind, ANY if kind == "metadata" else unit.broker) for unit in own for kind in _kinds(unit)}
     telling_units = (unit for unit in units if telling.anything.intersection(piece.source for piece in unit.pieces))
     heard = {kind for unit in telling_units for kind in _kinds(unit)}
-    silent = {(kind, broker) for kind, broker in kinds_read if kind in OF_REPLICAS and kind not in heard}
+    unheard = {kind for kind in OF_REPLICAS if kind not in heard} if telling.whole else set()
+    silent = {(kind, broker) for kind, broker in kinds_read if kind in unheard}
     kinds_read -= silent
     read = LogsRead(read=frozenset(kinds_read), brokers=tuple(sorted(brokers)), silent=frozenset(silent))
     changes = [unit for unit in units if unit.kind == "broker-log" and CHANGES in _kinds(unit)]

@@ -70,8 +70,9 @@ def _time(value: object) -> str | None:
         return None if found is None else f"{found[1]} {found[2]},{(found[3] or '0')[:3]:0<3}"
     if isinstance(value, dict):
         seconds, rest = value.get("epochSecond"), value.get("nanoOfSecond", 0)
-        known = isinstance(seconds, int) and isinstance(rest, int)
-        return _since_1970(seconds * _NANOSECONDS + rest) if known else None
+        if not isinstance(seconds, int) or not isinstance(rest, int):
+            return None
+        return _since_1970(seconds * _NANOSECONDS + rest)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _FAR:
         return None
     unit = 1_000_000 if value > _MILLISECONDS else _NANOSECONDS

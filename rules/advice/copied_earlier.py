@@ -5,13 +5,15 @@ Followers have no record of its epoch but from it. So it had what they hold, and
 
 from __future__ import annotations
 
+from itertools import dropwhile
 from typing import Final
 
 from rules.advice.weighed import OwedCut, Stretch
 from rules.evidence import PartitionEvidence, Replica
 from rules.evidence.electable import leads_meanwhile
 from rules.finding import offsets_told
-from rules.history.moments import STARTING, gives_role
+from rules.history.moments import DISTURBED, gives_role
+from rules.loss.incurred import losses
 from rules.words import it_or_them, of_epoch
 
 HOW: Final = "To decide it, add the option --copied live, stopped or crashed"
@@ -20,16 +22,20 @@ HOW: Final = "To decide it, add the option --copied live, stopped or crashed"
 def copied_earlier(leader: Replica, follower: Replica, evidence: PartitionEvidence) -> bool:
     """Whether the leader's files may only have been copied before the follower's, for all that its logs tell."""
     epoch, last = evidence.chronicle.last_leader
-    if leader.broker != last or leads_meanwhile(evidence) != last or _started_since(epoch, last, evidence):
+    if leader.broker != last or leads_meanwhile(evidence) != last or _disturbed_since(epoch, last, evidence):
+        return False
+    gone = (loss for loss in losses(evidence) if loss.next_leader == last)
+    if any(loss.start_offset < follower.log_end_offset and leader.log_end_offset < loss.end_offset for loss in gone):
         return False
     beyond = [run.epoch for run in follower.log.epochs if run.end_offset > leader.log_end_offset]
     return bool(beyond) and {*beyond} == {epoch} == {leader.last_epoch}
 
 
-def _started_since(epoch: int, broker: int, evidence: PartitionEvidence) -> bool:
-    """Whether it was started again after it took the lead: its log may have been cut by that."""
-    own = [m for m in evidence.chronicle.told_by(broker) if gives_role(m) or m.kind in STARTING]
-    return bool(own) and not (gives_role(own[-1]) and own[-1].epoch == epoch)
+def _disturbed_since(epoch: int, broker: int, evidence: PartitionEvidence) -> bool:
+    """Whether its log may have been cut after it took the lead: it was started again, or led once more."""
+    own = [m for m in evidence.chronicle.told_by(broker) if gives_role(m) or m.kind in DISTURBED]
+    since = dropwhile(lambda m: not (gives_role(m) and m.epoch == epoch), own)
+    return any(m.kind in DISTURBED for m in since)
 
 
 def perhaps_behind(cut: OwedCut) -> str:

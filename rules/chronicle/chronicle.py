@@ -103,7 +103,7 @@ class Chronicle(Struct, frozen=True, dict=True):
     @cached_property
     def damaged_ends(self) -> tuple[DamagedEnd, ...]:
         """Every log that was cut where it could not be read, and with which its broker led next."""
-        return tuple(damaged_ends(self.reigns, self._by_clock, self.leaders))
+        return tuple(damaged_ends(self._by_clock.values(), self.leaders))
 
     @cached_property
     def deposed(self) -> tuple[Deposed, ...]:

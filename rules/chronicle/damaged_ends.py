@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
-from itertools import takewhile
-from operator import is_not
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from rules.chronicle.reigns import Reign
 from rules.history.moments import BEGUN_ANEW, Moment
-from rules.history.statements import Role
+from rules.history.statements import RoleTaken
 
 
 class DamagedEnd(Struct, frozen=True, kw_only=True):
@@ -20,32 +16,36 @@ class DamagedEnd(Struct, frozen=True, kw_only=True):
     broker: int
     offset: int
     """Where it was cut, and where its broker's lead began."""
-    before: int
-    """The newest epoch before in which somebody led: what was cut off is of it, or of an older one."""
+    before: int | None
+    """The newest epoch before of which a leader is told: what was cut off is of it, or older. Null where none is."""
     after: int
     """This epoch began without the part that was cut off."""
     cut: Moment
-    leads: Role
+    leads: RoleTaken
 
 
-def damaged_ends(
-    reigns: Sequence[Reign], own: Mapping[str, Sequence[Moment]], leaders: Mapping[int, int]
-) -> Iterator[DamagedEnd]:
-    """Every such log; one that was fetched again to beyond the cut had another leader, who was asked for the rest."""
-    for reign in reigns:
-        opening, before = reign.opening, max((epoch for epoch in leaders if epoch < reign.epoch), default=None)
-        cut = _cut_before(opening, own[opening.clock])
-        if cut is not None and cut.offset is not None and cut.offset == reign.start_offset and before is not None:
-            yield DamagedEnd(
-                broker=reign.broker, offset=cut.offset, before=before, after=reign.epoch, cut=cut, leads=opening
-            )
+def damaged_ends(own: Iterable[Sequence[Moment]], leaders: Mapping[int, int]) -> Iterator[DamagedEnd]:
+    """Every such log; one that was fetched again to beyond the cut had another leader, who was asked for the rest.
+
+    A broker may have led in the same epoch before. Where nobody is told to have led before, somebody did all the same.
+    """
+    for story in own:
+        cut: Moment | None = None
+        led: set[int | None] = set()
+        for moment in story:
+            if moment.kind == "damaged-end-cut":
+                cut = moment
+            elif moment.kind in BEGUN_ANEW:
+                cut = None
+            elif isinstance(moment, RoleTaken) and moment.kind == "leader-starts":
+                if cut is not None:
+                    yield from _led_with(cut, moment, leaders, again=moment.epoch in led)
+                cut, led = None, led | {moment.epoch}
 
 
-def _cut_before(opening: Role, own: Sequence[Moment]) -> Moment | None:
-    """The last such cut that a broker tells since it led last, of the log with which it leads."""
-    for moment in reversed([*takewhile(partial(is_not, opening), own)]):
-        if moment.kind == "damaged-end-cut":
-            return moment
-        if moment.kind == "leader-starts" or moment.kind in BEGUN_ANEW:
-            return None
-    return None
+def _led_with(cut: Moment, leads: RoleTaken, leaders: Mapping[int, int], *, again: bool) -> Iterator[DamagedEnd]:
+    epoch, begun, broker = leads.epoch, leads.offset, leads.broker
+    if epoch is None or broker is None or begun is None or not 0 < begun <= (cut.offset or 0):
+        return
+    before = epoch if again else max((each for each in leaders if each < epoch), default=None)
+    yield DamagedEnd(broker=broker, offset=begun, before=before, after=epoch, cut=cut, leads=leads)

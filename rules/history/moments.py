@@ -35,7 +35,7 @@ OF_SERVER_LOG: Final = (
     *STARTING, "isr-shrinking", "producer-state-saved", "truncated", "truncation-kept", "log-start-moved",
 )  # fmt: skip
 """What a broker's server.log alone tells of a partition."""
-DISTURBED: Final = ("log-loaded", "log-created", "log-reset", "truncated")
+DISTURBED: Final = ("log-loaded", "damaged-end-cut", "log-created", "log-reset", "truncated")
 """After these a broker's log may end elsewhere than before."""
 BEGUN_ANEW: Final = ("log-created", "log-reset", "log-deleted")
 """After these a broker's log holds nothing of what it held before."""

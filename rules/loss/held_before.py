@@ -35,21 +35,27 @@ def of_damaged_ends(evidence: PartitionEvidence) -> Iterator[Unsettled]:
 
 
 def _ended_there(evidence: PartitionEvidence, log: DamagedEnd) -> bool:
-    """Whether the leader before wrote no more: by the role that it took next, or by all that it answered."""
+    """Whether the leader before wrote no more: by the role that it took next, or by all that it answered.
+
+    Its role tells where its log ended, unless that was cut as damaged as well.
+    """
+    if log.before is None:
+        return False
     leader = evidence.chronicle.leaders[log.before]
+    own = evidence.chronicle.told_by(leader)
     next_role = evidence.chronicle.stories.get(f"broker {leader}", NO_STORY).following(log.before)
-    if next_role is not None and gives_role(next_role):
+    if next_role is not None and gives_role(next_role) and not any(m.kind == "damaged-end-cut" for m in own):
         return (ended := log_end(next_role)) is not None and ended <= log.offset
     return _heard(evidence, leader, log.before, log.offset)
 
 
 def _cut_off(evidence: PartitionEvidence, log: DamagedEnd) -> Unsettled:
-    who, leader = f"broker {log.broker}", evidence.chronicle.leaders[log.before]
+    who, leader = f"broker {log.broker}", None if log.before is None else evidence.chronicle.leaders[log.before]
     requests = Silence(broker=leader, log="requests", window="up to its very end (nothing cut off)")
     return Unsettled(
         broker=log.broker,
-        words=f"{who} could not read its log from {log.offset} on when it loaded it, and cut it there. Then it led in"
-        f" epoch {log.after} with log end offset {log.offset}. No log tells how far the part that was cut off had gone."
+        words=f"{who} could not read its log from {log.cut.offset} on when it loaded it, and cut it there. Then it led"
+        f" in epoch {log.after} with log end offset {log.offset}. No log tells how far the part that was cut off had gone."
         " Committed records may be lost with it",
         missing=would_tell(requests, f"a copy of the disk that {who} had before it was started again"),
         start_offset=log.offset,

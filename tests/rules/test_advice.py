@@ -69,7 +69,14 @@ def test_a_leader_that_ends_before_what_it_wrote_may_only_have_been_copied_earli
 
 
 @pytest.mark.parametrize(
-    "since", ["t3 loads 2 at 4\n", "t3 loads 2 at 4\nt4 leads 2 epoch 1 at 4 hw 4\n", "t3 leads 1 epoch 1 at 6 hw 4\n"]
+    "since",
+    [
+        "t3 loads 2 at 4\n",
+        "t3 loads 2 at 4\nt4 leads 2 epoch 1 at 4 hw 4\n",
+        "t3 loads 2 at 4\nt4 leads 2 epoch 0 at 4 hw 4\n",
+        "t3 mends 2 to 4\nt4 leads 2 epoch 0 at 4 hw 4\n",
+        "t3 leads 1 epoch 1 at 6 hw 4\n",
+    ],
 )
 def test_a_leader_that_was_started_again_or_followed_since_may_have_lost_what_it_wrote(since: str) -> None:
     told = advice_on(COPIED_EARLIER + since)

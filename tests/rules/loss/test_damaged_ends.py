@@ -29,6 +29,12 @@ LEADS = "t7 leads 2 epoch 1 at 4 hw 4\n"
         (f"{LED}{MENDED}t6 begins 2\n{LEADS}", []),
         # The leader before was not started again, and had no more.
         (f"{LED}{MENDED}{LEADS}t8 follows 1 epoch 1 at 4 hw 4\n", []),
+        # It opened the same epoch once more, or nobody is told to have led before, or it was cut again since.
+        ("t1 leads 2 epoch 0 at 0 hw 0\n" + MENDED + "t7 leads 2 epoch 0 at 4 hw 4\n", [(0, 4)]),
+        (MENDED + LEADS, [(None, 4)]),
+        (f"{LED}{MENDED}t6 loads 2 at 3\nt7 leads 2 epoch 1 at 3 hw 3\n", [(0, 3)]),
+        # The log of the leader before was cut as damaged as well, so its next role tells nothing.
+        (f"{LED}{MENDED}{LEADS}t6 mends 1 to 4\nt8 follows 1 epoch 1 at 4 hw 4\n", [(0, 4)]),
         # It is asked once, of the first lead after it.
         (f"{LED}{MENDED}{LEADS}t8 leads 2 epoch 3 at 4 hw 4\n", [(0, 4)]),
         (LED + LEADS, []),
