@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import sys
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Final
@@ -11,7 +13,7 @@ from auditor.config import AuditConfig, ConfigError
 from auditor.config.settings import shortened
 from auditor.dumps import DumpParts
 from auditor.report.formats import FORMATS, PICTURE, keeps_promise
-from auditor.streams import require_stdout, say
+from auditor.streams import remark, require_stdout, say
 from auditor.whole_files import whole_file
 from parsers.files import found_at
 
@@ -89,6 +91,15 @@ def deliver(text: str, config: AuditConfig) -> None:
         say(text)
     else:
         deliver_to(text, config.output, config.named("output"), config)
+        if not config.quiet:
+            remark(f"The result is in {config.output}.")
+
+
+def terminal_width(config: AuditConfig) -> int | None:
+    """The columns of the terminal on which the result is read; None where a file or a pipe takes it."""
+    if config.output != TO_STDOUT or not sys.stdout.isatty():
+        return None
+    return shutil.get_terminal_size().columns
 
 
 def deliver_to(text: str, file: str, name: str, config: AuditConfig) -> None:

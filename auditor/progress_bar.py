@@ -135,7 +135,7 @@ class Counted(Progress):
 
     def line(self, seconds: float) -> str:
         """All of it, for a log."""
-        read = f", {size(self.read)} of {size(self.bytes)} read" if self.bytes else ""
+        read = f", {size(self.read)} of {size(self.bytes)} of files read" if self.bytes else ""
         words = f"{self.words}{read} after {_minutes(seconds)}"
         return f"{words}, {self.left}" if self.left else words
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +13,15 @@ from auditor.audit import audit
 from auditor.config import AuditConfig, merge
 from auditor.dumps import DumpParts, gather
 from auditor.memory import remember
-from auditor.outlet import TO_STDOUT, deliver, deliver_to, require_one_of, require_reports, require_writable
+from auditor.outlet import (
+    TO_STDOUT,
+    deliver,
+    deliver_to,
+    require_one_of,
+    require_reports,
+    require_writable,
+    terminal_width,
+)
 from auditor.progress_bar import watched
 from auditor.report import json, terminal
 from auditor.report.formats import TERMINAL, rendered
@@ -58,7 +65,8 @@ def run_postmortem(dumps: Sequence[Path], config: AuditConfig) -> int:
 def _on_screen(report: AuditReport, config: AuditConfig) -> str:
     """As the reader takes it: a terminal has colours and a width of its own."""
     if config.output == TO_STDOUT:
-        return _rendered(config.shown_format, report, config, columns=_columns(), colour=_colour())
+        columns = terminal_width(config) or PIPED_COLUMNS
+        return _rendered(config.shown_format, report, config, columns=columns, colour=_colour())
     return _rendered(config.shown_format, report, config)
 
 
@@ -73,7 +81,3 @@ def _rendered(
 def _colour() -> bool:
     wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") not in ("dumb", "unknown")
     return wanted and sys.stdout.isatty()
-
-
-def _columns() -> int:
-    return shutil.get_terminal_size((PIPED_COLUMNS, 24)).columns if sys.stdout.isatty() else PIPED_COLUMNS

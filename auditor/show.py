@@ -18,9 +18,11 @@ from parsers.files import FileFault, locate
 from parsers.inventory.file_names import parse_file_name
 from parsers.provenance import FileKind, Origin
 from parsers.records import decode_entry, header_of
+from rules.words import first_of
 
 BATCH_LIMIT = 128 << 20
 MOST = 20
+NAMED: Final = 10
 _RULE = re.compile(r"[A-Za-z]*[G-Zg-z][A-Za-z]*\d{3}")
 """A letter beyond F tells a rule's id from the digits of a finding's."""
 HEADER_BYTES: Final = 61
@@ -100,7 +102,7 @@ def _only(remembered: Remembered, kind: str, wanted: str) -> Mapping[str, object
     matches = [f for f in known if f.get("id") == wanted] or [f for f in known if str(f.get("id")).startswith(wanted)]
     if len(matches) == 1:
         return matches[0]
-    ids = ", ".join(str(f.get("id")) for f in (matches or known)[:10]) or f"no {kind}"
+    ids = first_of([str(f.get("id")) for f in matches or known], NAMED) or f"no {kind}"
     problem = f"names several {kind}s of" if matches else f"is no {kind} of"
     raise ConfigError(f"{wanted} {problem} {remembered.audit}, which has {ids}{remembered.instead}")
 

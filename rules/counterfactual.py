@@ -28,7 +28,7 @@ class ProtocolOutcome(Struct, frozen=True, kw_only=True):
     lost_end: int
     because: str
     in_force: bool
-    """Whether this is the rule that the follower ran, by its versions, or because its records carried no epochs."""
+    """Whether the follower goes by this rule: by its versions, or because its records carry no epochs."""
     exact: bool = True
     """Whether it asked and was answered just so; else other answers are possible, to the same effect."""
 

@@ -30,7 +30,7 @@ from auditor.progress_bar import watched
 from auditor.report.model import AuditReport
 from auditor.report.named_places import named_places
 from auditor.report.plain import plain
-from auditor.report.sheet import size
+from auditor.report.sheet import COLUMNS, Sheet, size
 from auditor.stopping import listen
 from auditor.streams import say
 from auditor.version import tool_version
@@ -226,7 +226,8 @@ def _outcome(
     target: Path, taken: Sequence[BundledFile], proof: Proof, held: Held, selection: Selection
 ) -> Iterator[str]:
     files = [each for each in taken if not each.how.startswith("left out")]
-    yield f"{target}: {counted(len(files), 'file')}, {size(target.stat().st_size)}. {MEANING}"
+    yield f"{target}: {counted(len(files), 'file')}, {size(target.stat().st_size)}."
+    yield from Sheet(columns=COLUMNS, colour=False).wrapped(MEANING)
     yield from _partial(held)
     yield f"tidemark audit {target}{_options(selection)} finds again: {_named(proof.reproduced)}."
     if proof.lost:

@@ -25,7 +25,7 @@ COLUMNS: Final = (
     Sign(mark="e", means="leader epoch that the broker was in"),
     Sign(mark="LSO", means="last stable offset of the leader: how far consumers with read_committed may read"),
     Sign(mark="remote LEO", means="log ends of the followers as their leader knows them; none before a fetch"),
-    Sign(mark="*", means="this broker leads"),
+    Sign(mark="*", means="this broker leads; it stands before a log end: *4..? leads and ends at 4 or later"),
     Sign(mark="?", means="not known; 4..6 from 4 to 6, 4..? at least 4"),
     Sign(mark="@5 (x3)", means="offset 5; told three times in these words, and shown once"),
 )

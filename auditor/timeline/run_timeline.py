@@ -23,7 +23,7 @@ from auditor.engines.progress import Progress
 from auditor.engines.reading import UnitReader
 from auditor.engines.settle import settle
 from auditor.engines.witnesses.broker_settings import informed
-from auditor.outlet import deliver, require_one_of, require_writable
+from auditor.outlet import deliver, require_one_of, require_writable, terminal_width
 from auditor.progress_bar import watched
 from auditor.timeline.text import timeline_text
 from auditor.timeline.window import Window, window_of
@@ -50,7 +50,7 @@ def run_timeline(dumps: Sequence[Path], config: AuditConfig, asked: Excerpt) -> 
     with at_hand(dumps, quiet=config.quiet) as here:
         require_writable(config, gather(here.folders, here.archives))
         with watched(quiet=config.quiet) as progress:
-            text = timeline(here.folders, asked, config, progress)
+            text = timeline(here.folders, asked, config, progress, columns=terminal_width(config))
         deliver(text, config)
 
 
@@ -69,15 +69,17 @@ def timeline(
     asked: Excerpt,
     config: AuditConfig = AS_IT_STANDS,
     progress: Progress = UNWATCHED,
+    *,
+    columns: int | None = None,
 ) -> str:
-    """The history of one partition in the format that the settings name."""
+    """The history of one partition in the format that the settings name, for a page of so many columns."""
     require_one_of(config, FORMATS)
     billed = config.shown_format == "terminal"
     held = _gathered(dump, asked.topic, asked.partition, config, progress, billed=billed)
     whole = timeline_of(_evidence(held))
     window = window_of(whole, asked.since, asked.until, asked.offsets)
     if billed:
-        return timeline_text(window.shows(whole), config.log_timezone, _lost(held, config.level))
+        return timeline_text(window.shows(whole), config.log_timezone, _lost(held, config.level), width=columns)
     return _rendered(whole, window, config)
 
 

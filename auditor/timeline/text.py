@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from typing import Final
 
 from msgspec import Struct
 
 from auditor.report.bill import headed
 from auditor.report.plain import plain
-from auditor.report.sheet import table
+from auditor.report.sheet import Sheet, table
 from auditor.timeline.legend import Sign, legend
 from auditor.timeline.written_times import written
 from rules.loss.incurred import Loss
@@ -17,14 +18,35 @@ from rules.protocol.watermarks import ExpectedHighWatermark
 from rules.replay.leading.tracks import NEVER, RemoteEndBounds
 from rules.timeline.rows import Cell, LastStable, Timeline, TimelineRow
 
+EVENT: Final = 4
+"""The columns that say when, by which clock and what."""
 
-def timeline_text(drawn: Timeline, zones: Sequence[str] = (), lost: Sequence[Loss] = ()) -> str:
+
+def timeline_text(
+    drawn: Timeline, zones: Sequence[str] = (), lost: Sequence[Loss] = (), *, width: int | None = None
+) -> str:
     """The whole timeline, and what was lost in it; hostile names are escaped by the table."""
     grid = columns(drawn, zones)
     head = [plain(name_of(drawn)), *legend_lines(legend(drawn)), *map(plain, clock_lines(drawn)), ""]
     foot = ["", "missing:", *(plain(f"  {line}") for line in missing_lines(drawn))] if drawn.missing else []
     bill = ["", *(plain(headed(loss, name_of(drawn))) for loss in lost)] if lost else []
-    return "\n".join([*head, *table(grid.heads, grid.rows), *bill, *foot]) + "\n"
+    return "\n".join([*head, *_rows(grid, width), *bill, *foot]) + "\n"
+
+
+def _rows(grid: Columns, width: int | None) -> Sequence[str]:
+    """A table where the page is wide enough; else a paragraph a row, which names the columns that it has."""
+    drawn = list(table(grid.heads, grid.rows))
+    if width is None or max(map(len, drawn)) <= width:
+        return drawn
+    page = Sheet(columns=width, colour=False)
+    return [line for row in grid.rows for line in page.wrapped(_row_in_words(grid.heads, row), 0, "", 2)]
+
+
+def _row_in_words(heads: Sequence[str], row: Sequence[str]) -> str:
+    """When, whose clock and what as they are; then each filled column with its head."""
+    event = "  ".join(row[:EVENT])
+    filled = (f"{head} {cell}" for head, cell in zip(heads[EVENT:], row[EVENT:], strict=True) if cell)
+    return "; ".join([event, *filled])
 
 
 def name_of(drawn: Timeline) -> str:

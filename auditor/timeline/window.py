@@ -48,7 +48,8 @@ def _offsets(text: str) -> tuple[int, int]:
     """`100-149` as people say it; the last one is in it."""
     found = _RANGE.fullmatch(text.strip())
     if found is None:
-        raise ConfigError(f"--offsets: expected offsets such as 100-149, found {shortened(text)}")
+        expected = "expected an offset such as 100, or a range such as 100-149"
+        raise ConfigError(f"--offsets: {expected}; found {shortened(text)}")
     first, last = int(found[1]), int(found[2] or found[1])
     if first > last:
         raise ConfigError(f"--offsets {text}: expected the lower offset first")

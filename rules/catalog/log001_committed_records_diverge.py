@@ -33,12 +33,13 @@ def committed_records_diverge(evidence: PartitionEvidence) -> Iterator[Violation
     Proves
     ------
     A consumer can read two different records at one offset, depending on who leads. No metric shows it, and no later
-    fetch heals it. Wrong is the side whose epoch a later one superseded there; in one epoch, the replica that stands alone
-    against others that agree. Where neither tells, every replica of the dispute counts as wrong.
+    fetch heals it. Of two epochs, the one that a later epoch replaced there is wrong. Within one epoch, a replica that
+    stands alone against others that agree is wrong. Where neither tells, all that differ count as wrong.
 
     Undecided when
     --------------
-    Only one replica is at hand of several, or of an unknown number: said once for all partitions. A high watermark is unknown, or a range that differs by digest could not be read again.
+    Only one replica is at hand of several, or of an unknown number: said once for all partitions. A high watermark is unknown.
+    Or a range in which replicas differ could not be read again.
 
     Upheld
     ------

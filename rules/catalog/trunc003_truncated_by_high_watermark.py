@@ -96,8 +96,8 @@ def _by_reconstruction(
             "written": f" of epoch {last.asked_epoch}" if last and last.asked_epoch == last.answered_epoch else "",
             "consequence": _gone(evidence, done.broker, offsets[0]) if cut else parted, "answered": answer.words,
             "asked_epoch": exchanges[0].asked_epoch if exchanges else None,
-            "instead": f"{_instead((done.broker, done.leader), answer.words if exchanges else '', offsets, own, cut=cut)}; "
-            "the records here carry no leader epochs, so the audit derived them from who led when",
+            "instead": f"{_instead((done.broker, done.leader), answer.words if exchanges else '', offsets, own, cut=cut)}. "
+            "The records here carry no leader epochs, so the audit derived them from who led when",
         },
         exhibits=_shown(Exhibit(span=done.moment.span, role="the cut" if cut else "the log that was not cut"), done.decision),
     )
@@ -117,10 +117,10 @@ def _instead(brokers: tuple[int, int], answered: str, offsets: tuple[int, int], 
     """What leader epochs would have made of these records, by which answer, and why by less where the log's own epoch ends."""
     (follower, leader), done = brokers, "kept" if cut else "removed"
     asked = f"about epoch {own.asked_epoch}" if own else "so"
-    asks = f"ask the leader where the follower's last epoch ends in the leader's log; asked {asked}, broker {leader} would have"
+    asks = f"ask the leader where the follower's last epoch ends in the leader's log. Asked {asked}, broker {leader} would have"
     how = f"{asks} answered that {answered}" if answered else "truncate by leader epoch"
-    ends = f"in broker {follower}'s log, epoch {own.answered_epoch} ends at {offsets[0]}, so" if own else "in that case,"
-    return f"newer releases {how}; {ends} broker {follower} would have {done} {offsets_told(*offsets)}"
+    ends = f"In broker {follower}'s log, epoch {own.answered_epoch} ends at {offsets[0]}, so" if own else "In that case,"
+    return f"newer releases {how}. {ends} broker {follower} would have {done} {offsets_told(*offsets)}"
 
 
 def _written(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:

@@ -17,24 +17,14 @@ from rules.history.statements import (
     Produced,
     RoleTaken,
 )
-
-ERRORS: Final = {
-    1: "OFFSET_OUT_OF_RANGE",
-    3: "UNKNOWN_TOPIC_OR_PARTITION",
-    6: "NOT_LEADER_OR_FOLLOWER",
-    19: "NOT_ENOUGH_REPLICAS",
-    20: "NOT_ENOUGH_REPLICAS_AFTER_APPEND",
-    74: "FENCED_LEADER_EPOCH",
-    75: "UNKNOWN_LEADER_EPOCH",
-    100: "UNKNOWN_TOPIC_ID",
-}
+from rules.timeline.error_names import named_error
 
 
 def words(moment: Moment) -> str:
     """What happened, in one line."""
     text = _said(moment)
-    if moment.error not in (None, 0):
-        text += f", error {moment.error} {ERRORS.get(moment.error or 0, '')}".rstrip()
+    if moment.error:
+        text += f", {named_error(moment.error)}"
     if moment.count > 1:
         text += f" (x{moment.count})"
     if isinstance(moment, Answered) and moment.left_out:

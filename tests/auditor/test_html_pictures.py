@@ -117,7 +117,7 @@ def test_each_protocol_cuts_where_the_table_says(case: str) -> None:
         assert [line.says for line in cuts] == [f"Cut to {o.cut_to}" for o in placed.table.outcomes if o.cuts]
         words = [shape.text for shape in picture.shapes if isinstance(shape, Label)]
         assert [outcome.rule for outcome in placed.table.outcomes] == [w for w in words if "-" in w and " " not in w]
-        assert words.count("ran here") == sum(outcome.in_force for outcome in placed.table.outcomes)
+        assert words.count("in force") == sum(outcome.in_force for outcome in placed.table.outcomes)
 
 
 @pytest.mark.parametrize("case", CASES)

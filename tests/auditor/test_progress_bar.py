@@ -54,7 +54,7 @@ def test_off_a_terminal_a_line_comes_now_and_then_and_none_after_the_end() -> No
     assert stream.getvalue() == told_by_then
     last = told_by_then.splitlines()[-1]
     assert re.fullmatch(
-        r"tidemark: 0 of 3 replicas, 1\.0 MiB of 4\.0 MiB read after \d+ s, about \d+ s left to read", last
+        r"tidemark: 0 of 3 replicas, 1\.0 MiB of 4\.0 MiB of files read after \d+ s, about \d+ s left to read", last
     ), last
 
 
@@ -68,10 +68,10 @@ def test_the_time_left_is_that_of_what_is_unread() -> None:
     told.doing("following fetch sessions")
     told.advance(100)
     now[0] = 120
-    assert told.line(120).endswith("100 B of 400 B read after 2 min, about 4 min left to read")
+    assert told.line(120).endswith("100 B of 400 B of files read after 2 min, about 4 min left to read")
     told.doing("")
     told.advance(300)
-    assert told.line(120).endswith("400 B of 400 B read after 2 min")
+    assert told.line(120).endswith("400 B of 400 B of files read after 2 min")
 
 
 def test_the_time_left_is_that_of_what_is_unjudged_once_something_is_judged() -> None:

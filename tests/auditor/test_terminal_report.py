@@ -118,7 +118,7 @@ def test_what_this_level_does_not_ask_is_one_line() -> None:
 def test_the_counterfactual_table_names_every_protocol_and_fits_80_columns() -> None:
     report = report_on(SPLIT)
     lines = render(report, columns=80, verbose=True).splitlines()
-    place = next(place for place, line in enumerate(lines) if "what each protocol would have done" in line)
+    place = next(place for place, line in enumerate(lines) if "what each protocol does when" in line)
     rows = [line for line in lines[place : place + 10] if line.startswith("    ")]
     for name in ("hw-truncation", "kip-101", "kip-279", "truncate-on-fetch"):
         assert sum(row.strip().startswith(name) for row in rows) == 1

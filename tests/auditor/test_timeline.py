@@ -181,7 +181,7 @@ def test_a_window_takes_milliseconds_too() -> None:
         ({"topic": "pay", "since": "yesterday"}, r"--from: expected a time such as 2026-11-21T05:[\d:.]{9}, found"),
         ({"topic": "pay", "since": "05:25:15", "until": "05:25:14"}, "--from 05:25:15 is later than --to 05:25:14"),
         ({"topic": "none"}, "none"),
-        ({"topic": "pay", "offsets": "all"}, "--offsets: expected offsets such as 100-149, found 'all'"),
+        ({"topic": "pay", "offsets": "all"}, "expected an offset such as 100, or a range such as 100-149; found 'all'"),
         ({"topic": "pay", "offsets": "9-3"}, "--offsets 9-3: expected the lower offset first"),
     ],
 )
@@ -240,6 +240,23 @@ def test_a_row_that_goes_back_in_time_says_so() -> None:
     assert "~00:00:00.004  1970-01-01 00:00:00,004  broker 2  2 follows" in text
     in_step = timeline_text(timeline_of(read_sketch(drawing.replace("t4", "t11")).evidence))
     assert "~" not in in_step
+
+
+def test_on_a_narrow_terminal_a_row_is_a_paragraph_that_names_its_columns() -> None:
+    drawing = "broker 1 00000|\nbroker 2 00000|\nt1 leads 1 epoch 0 at 0 hw 0 isr 1,2\nt2 fetch 2@0 from 1 hw=0"
+    drawn = timeline_of(read_sketch(drawing).evidence)
+    wide, narrow = timeline_text(drawn), timeline_text(drawn, width=80)
+    assert timeline_text(drawn, width=400) == wide
+    rows = narrow.partition("\n\n")[2].splitlines()
+    assert max(map(len, wide.splitlines())) > 80 >= max(map(len, rows))
+    assert "; 1 LEO *0" in " ".join(rows)
+
+
+def test_an_error_code_has_kafkas_name_where_it_is_known() -> None:
+    role = read_sketch("broker 1 0|\nt1 leads 1 epoch 0 at 0 hw 0 isr 1").evidence.moments[0]
+    assert words(replace(role, error=11)).endswith(", error 11 STALE_CONTROLLER_EPOCH")
+    assert words(replace(role, error=999)).endswith(", error 999")
+    assert "error" not in words(replace(role, error=0))
 
 
 ONCE_MORE = """

@@ -45,8 +45,8 @@ def _knots(table: Counterfactual) -> list[int]:
 
 
 def _in_words(outcome: ProtocolOutcome) -> str:
-    ran = " (ran)" if outcome.in_force else ""
-    return f"{outcome.rule}{ran}: {_result(outcome)}."
+    known = " (in force)" if outcome.in_force else ""
+    return f"{outcome.rule}{known}: {_result(outcome)}."
 
 
 def _result(outcome: ProtocolOutcome) -> str:
@@ -66,7 +66,7 @@ def _row(outcome: ProtocolOutcome, table: Counterfactual, scale: Scale, top: flo
     name = top + 14 if not outcome.in_force else top + 8
     yield Label(x=NAMES - 4, y=name, text=outcome.rule, look="name", anchor="end", says=outcome.because)
     if outcome.in_force:
-        yield Label(x=NAMES - 4, y=top + 23, text="ran here", look="small ran-word", anchor="end")
+        yield Label(x=NAMES - 4, y=top + 23, text="in force", look="small ran-word", anchor="end")
     yield from _exchanges(outcome, top)
     yield from _bar(outcome, table.parts_at(outcome), scale, top)
 

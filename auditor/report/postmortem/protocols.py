@@ -61,16 +61,16 @@ def _totals(outcomes: Sequence[tuple[Counterfactual, ProtocolOutcome]]) -> str:
 
 
 def _ran(outcomes: Sequence[tuple[Counterfactual, ProtocolOutcome]]) -> str:
-    """The protocol, and in how many of the meetings it was the one that ran."""
+    """The protocol, and in how many of the meetings it is the follower's own."""
     ran = sum(outcome.in_force for _, outcome in outcomes)
     name = outcomes[0][1].rule
     if not ran:
         return name
-    return f"{name} (ran here)" if ran == len(outcomes) else f"{name} (ran in {ran} of {len(outcomes)})"
+    return f"{name} (in force)" if ran == len(outcomes) else f"{name} (in force in {ran} of {len(outcomes)})"
 
 
 def _name(outcome: ProtocolOutcome) -> str:
-    return f"{outcome.rule} (ran here)" if outcome.in_force else outcome.rule
+    return f"{outcome.rule} (in force)" if outcome.in_force else outcome.rule
 
 
 def _asked(outcome: ProtocolOutcome) -> str:

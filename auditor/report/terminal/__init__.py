@@ -18,10 +18,10 @@ from auditor.report.utc_times import moment
 from rules.words import counted, numbered
 
 DRAWINGS: Final = (
-    "In drawings a line is a replica and a column an offset; @43 is the first. A digit is the leader epoch of a batch."
-    " A dash is a batch without an epoch, and 4\N{MULTIPLICATION SIGN}21 is 21 in a row. A letter marks contents"
-    " that differ, a dot a hole. An exclamation mark is a damaged batch, | the high watermark, * who led last, and live"
-    " a copy of running brokers."
+    "In drawings a line is a replica and a column an offset; the number behind @ is the first. A digit is the leader"
+    " epoch of a batch, a dash a batch without one. A number behind \N{MULTIPLICATION SIGN} counts how many are in a"
+    " row. A letter marks contents that differ, a dot a hole. An exclamation mark is a damaged batch, | the high"
+    " watermark, * who led last, and live a copy of running brokers."
 )
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from auditor.report.availability import CLOCKS, HEADS, alike_accounts, rest_told, state_cells, states_shown
 from auditor.report.model import PlacedAvailability
 from auditor.report.named_places import named_places
 from auditor.report.sheet import Sheet, table
+
+WHEN: Final = HEADS.index("epoch")
+"""The columns before it say when a state was."""
 
 
 def availability_lines(accounts: Sequence[PlacedAvailability], page: Sheet) -> Iterator[str]:
@@ -36,11 +40,12 @@ def _of_a_cluster(accounts: Sequence[PlacedAvailability], cluster: str, page: Sh
 
 
 def _states(cells: Sequence[Sequence[str]], page: Sheet) -> Iterator[str]:
-    """The states as a table, or one paragraph each where that would be wider than the page."""
+    """The states as a table, or when and what below each other where that would be wider than the page."""
     heads, *rows = table(HEADS, cells, indent=2)
     if max(map(len, (heads, *rows))) <= page.columns:
         yield from (page.paint(heads, "faint"), *rows) if rows else ()
         return
     for cell in cells:
-        said = (f"{head} {value}" for head, value in zip(HEADS, cell, strict=True))
-        yield from page.wrapped("; ".join(said), 2, "", 2)
+        said = [f"{head} {value}" for head, value in zip(HEADS, cell, strict=True)]
+        yield from page.wrapped("; ".join(said[:WHEN]), 2, "", 2)
+        yield from page.wrapped("; ".join(said[WHEN:]), 4, "", 2)

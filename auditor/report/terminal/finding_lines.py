@@ -195,7 +195,7 @@ def counterfactual_table(placed: PlacedCounterfactual, page: Sheet) -> Iterator[
     """One pair of replicas; an exchange a line, since some protocols ask more than once."""
     pair = placed.table
     title = (
-        f"{placed.topic}-{placed.partition}: what each protocol would have done when broker {pair.follower} met broker"
+        f"{placed.topic}-{placed.partition}: what each protocol does when broker {pair.follower} meets broker"
         f" {pair.leader} over {offsets_told(pair.start_offset, pair.end_offset)}"
     )
     yield from page.wrapped(title, 2, "strong", 2)
@@ -210,7 +210,7 @@ def counterfactual_table(placed: PlacedCounterfactual, page: Sheet) -> Iterator[
 
 
 def _rows(outcome: ProtocolOutcome, parts_at: int | None) -> Iterator[tuple[str, str, str, str]]:
-    name = outcome.rule + (" (ran)" if outcome.in_force else "")
+    name = outcome.rule + (" (in force)" if outcome.in_force else "")
     lost = span(outcome.lost_start, outcome.lost_end).replace("none", "nothing")
     cut = str(outcome.cut_to) if outcome.cuts else "no cut"
     exchanges = (f"{e.asked_epoch} → ({e.answered_epoch}, {e.answered_offset})" for e in outcome.exchanges)
