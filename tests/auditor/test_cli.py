@@ -223,9 +223,11 @@ def test_the_report_alone_is_on_stdout(tmp_path: Path) -> None:
     assert json.loads(ended.out)["verdict"] == "findings"
     assert ended.err == ""
     file = tmp_path / "report.json"
-    quiet = audit(SPLIT, "--format", "json", "--output", file)
-    assert (quiet.out, quiet.err) == ("", "")
+    written = audit(SPLIT, "--format", "json", "--output", file)
+    assert (written.out, written.err) == ("", f"tidemark: The result is in {file}.\n")
     assert file.read_text() == ended.out
+    quiet = audit(SPLIT, "--format", "json", "--output", file, "--force", "-q")
+    assert (quiet.out, quiet.err) == ("", "")
 
 
 def test_colour_is_for_terminals_that_want_it() -> None:

@@ -169,3 +169,12 @@ def test_contents_of_a_dump_text_are_hidden(tmp_path: Path) -> None:
     assert "secret" not in hidden
     assert "1 lines are hidden" in hidden
     assert "payload: secret" in show("F-1", "--report", str(report), "--dump", str(tmp_path), "--print-data-log").out
+
+
+def test_of_many_ids_the_first_are_named_and_how_many_more_there_are(tmp_path: Path) -> None:
+    report = report_on(SAMPLES / "fast_failover_kip101")
+    (tmp_path / "r.json").write_text(render(report))
+    where = ("--report", str(tmp_path / "r.json"), "--dump", str(SAMPLES / "fast_failover_kip101" / "dump"))
+    said = run("show", "F-", *where).err
+    assert f" and {len(report.findings) - 10} more" in said
+    assert said.count("F-") == 11, "ten of them, and the one that was asked for"
