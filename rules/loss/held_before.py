@@ -55,8 +55,8 @@ def _cut_off(evidence: PartitionEvidence, log: DamagedEnd) -> Unsettled:
     return Unsettled(
         broker=log.broker,
         words=f"{who} could not read its log from {log.cut.offset} on when it loaded it, and cut it there. Then it led"
-        f" in epoch {log.after} with log end offset {log.offset}. No log tells how far the part that was cut off had gone."
-        " Committed records may be lost with it",
+        f" in epoch {log.after} with log end offset {log.offset}. No log tells how far the part that was cut off had"
+        " gone. Committed records may be lost with it",
         missing=would_tell(requests, f"a copy of the disk that {who} had before it was started again"),
         start_offset=log.offset,
         epoch=log.before,

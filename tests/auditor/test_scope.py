@@ -62,6 +62,8 @@ def test_logs_that_warn_alone_tell_nothing_of_cuts_and_restarts(dump: Path) -> N
     assert "server-log" in report.coverage.scope.absent
     assert "tell nothing of any partition, or warnings alone" in _all_words(report)
     assert [logs.kinds for logs in report.coverage.absent_logs if logs.silent] == [("server-log",)]
+    selected = audited(dump, topic=("short",))
+    assert not any(logs.silent for logs in selected.coverage.absent_logs), "they may tell of what nobody asked for"
 
 
 @pytest.mark.parametrize("name", fast_if("server.log".__eq__, ["kafka-request.log", "server.log", "state-change.log"]))

@@ -29,10 +29,11 @@ LEADS = "t7 leads 2 epoch 1 at 4 hw 4\n"
         (f"{LED}{MENDED}t6 begins 2\n{LEADS}", []),
         # The leader before was not started again, and had no more.
         (f"{LED}{MENDED}{LEADS}t8 follows 1 epoch 1 at 4 hw 4\n", []),
-        # It opened the same epoch once more, or nobody is told to have led before, or it was cut again since.
+        # It opened the same epoch once more, or nobody is told to have led before.
         ("t1 leads 2 epoch 0 at 0 hw 0\n" + MENDED + "t7 leads 2 epoch 0 at 4 hw 4\n", [(0, 4)]),
         (MENDED + LEADS, [(None, 4)]),
-        (f"{LED}{MENDED}t6 loads 2 at 3\nt7 leads 2 epoch 1 at 3 hw 3\n", [(0, 3)]),
+        # It was shorter still when it was loaded once more: what the other log holds beyond is a known loss.
+        (f"{LED}{MENDED}t6 loads 2 at 3\nt7 leads 2 epoch 1 at 3 hw 3\n", []),
         # The log of the leader before was cut as damaged as well, so its next role tells nothing.
         (f"{LED}{MENDED}{LEADS}t6 mends 1 to 4\nt8 follows 1 epoch 1 at 4 hw 4\n", [(0, 4)]),
         # It is asked once, of the first lead after it.
