@@ -22,7 +22,7 @@ from auditor.report.model import (
     UnnamedTopic,
 )
 from auditor.report.named_places import in_order
-from auditor.scope import Telling, absent_logs, logs_of, scope_of
+from auditor.scope import LogsRead, Telling, absent_logs, logs_of, scope_of
 from parsers.broker_log import given_for
 from parsers.inventory import Inventory, parse_file_name
 from parsers.provenance import NOT_HERE
@@ -55,14 +55,8 @@ def coverage_of(
     refused, read = sum(r.bytes_refused for r in replicas), sum(r.bytes_read for r in replicas)
     seen = sum(_expected(inventory, units, replicas, refusals, selection))
     times = list(_times(replicas))
-    owning = {r.broker for v in verdicts if v.topic != METADATA_TOPIC for r in v.replicas}
-    telling = Telling(
-        roles=frozenset(source for v in verdicts for source in v.roles_told_in),
-        anything=frozenset(source for v in verdicts for source in v.told_in),
-        whole=not (interrupted or [*selection.given()]),
-    )
-    logs_read = logs_of(units, owning, telling, inventory.witnesses)
-    unknown = [file.origin.source for file in inventory.files if file.kind == "unknown" and file.size]
+    logs_read = _logs_read(inventory, units, verdicts, whole=not (interrupted or [*selection.given()]))
+    unknown = _unknown(inventory)
     owners, without_disks = _owners(inventory, units), not inventory.log_dirs
     return Coverage(
         clusters=len({d.cluster_id for d in inventory.log_dirs} | {cluster for cluster, _ in owners}),
@@ -106,6 +100,24 @@ def coverage_of(
             partial=partial,
         ),
     )
+
+
+def _logs_read(
+    inventory: Inventory, units: Sequence[ReadUnit], verdicts: Sequence[PartitionVerdict], *, whole: bool
+) -> LogsRead:
+    owning = {r.broker for v in verdicts if v.topic != METADATA_TOPIC for r in v.replicas}
+    telling = Telling(
+        roles=frozenset(source for v in verdicts for source in v.roles_told_in),
+        anything=frozenset(source for v in verdicts for source in v.told_in),
+        whole=whole,
+    )
+    return logs_of(units, owning, telling, inventory.witnesses)
+
+
+def _unknown(inventory: Inventory) -> list[str]:
+    """Files of no known kind; what Java writes of its garbage collection tells nothing of a cluster."""
+    files = (file.origin.source for file in inventory.files if file.kind == "unknown" and file.size)
+    return [path for path in files if "gc.log" not in path.rpartition("/")[2]]
 
 
 def _expected(
