@@ -37,8 +37,8 @@ def text_of(line: bytes) -> bytes | None:
         entry = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    text = _first(entry, TEXTS)
-    if not isinstance(text, str):
+    text = next((entry[name] for name in TEXTS if isinstance(entry.get(name), str)), None)
+    if text is None:
         return None
     laid_out = text if _LAID_OUT.match(text) else _laid_out(entry, text)
     return laid_out.encode(errors="replace")

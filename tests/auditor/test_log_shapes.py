@@ -166,6 +166,7 @@ def test_a_log_whose_events_are_fields_of_json_says_what_the_plain_one_says(
         b'{"level":"INFO","message":"m","timestamp":"tomorrow"}',
         b'{"level":20,"message":"m","timestamp":"2026-11-21T05:25:18.155Z"}',
         b'{"message":"m"}',
+        b'{"log":null,"message":"m"}',
     ],
 )
 def test_an_event_without_a_time_or_level_is_its_text(line: bytes) -> None:
