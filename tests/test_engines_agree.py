@@ -155,7 +155,7 @@ def test_progress_moves_while_sessions_are_followed_and_while_tasks_read(
     monkeypatch.setattr(packs, "SMALLEST_TASK", 1)
     monkeypatch.setattr(plan_traces, "TRACE_BYTES", 9 << 10)
     watched = Watched()
-    dump = sample("clean_2_8")
+    dump = sample("unclean_rejoined")
     audit(dump, AuditConfig(engine="spark"), watched)
     once = prepare(gather(dump), AuditConfig()).bytes
     assert watched.expected > once, "request logs are read twice, and said to be"

@@ -16,7 +16,7 @@ from auditor.config import AuditConfig
 from auditor.report.model import AuditReport
 from rules.finding import Severity
 from tests.lab.clock_steps import step, times_in
-from tests.lab.effort import fast_if
+from tests.lab.effort import fast_if, spread
 from tests.lab.sample_histories import SAMPLES
 from tests.lab.sample_reports import report_on
 
@@ -26,14 +26,15 @@ FORWARD: Final = (1, 2, 3, 5, 10, 20, 60, 3600)
 Draw = tuple[str, str, int]
 """A sample, whose clocks step, and by how many seconds."""
 DRAWS: Final[list[Draw]] = [
-    *product(CLEAN, ("broker",), (*BACK, *FORWARD)),
-    *product(CLEAN, ("every",), (*BACK, *FORWARD[::2])),
+    (case, who, by)
+    for who, steps in (("broker", (*BACK, *FORWARD)), ("every", (*BACK, *FORWARD[::2])))
+    for case, by in spread(CLEAN, steps, 2)
 ]
 FAST: Final[frozenset[Draw]] = frozenset((
-    ("clean_2_8", "broker", -5),
-    ("clean_2_8", "broker", 2),
+    ("clean_4x", "broker", -5),
+    ("clean_2_8", "broker", 1),
     ("clean_4x", "every", -20),
-    ("clean_2_8", "every", -2),
+    ("clean_2_8", "every", -3),
 ))
 
 

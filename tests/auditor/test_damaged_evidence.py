@@ -7,12 +7,14 @@ import shutil
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.auditor.dumps_at_hand import copied, told, told_of, violations
+from tests.lab.effort import spread
 
 pytestmark = pytest.mark.slow
 
@@ -120,9 +122,9 @@ def audited(case: str, damage: Damage, to: Path) -> dict[str, Any]:
     return told(dump)
 
 
-@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
 @pytest.mark.parametrize(
-    "case", ["unclean_4x", "clean_1_1", "clean_2_8", "clean_4x"]
+    ("case", "damage"),
+    [*product(("unclean_4x",), DAMAGES), *spread(("clean_1_1", "clean_2_8", "clean_4x"), DAMAGES, 3)],
 )
 def test_damage_accuses_nobody(case: str, damage: Damage, tmp_path: Path) -> None:
     report = audited(case, damage, tmp_path)

@@ -41,11 +41,10 @@ def mutilate(logs: Sequence[Path], cut: str, rng: random.Random) -> None:
 @pytest.mark.parametrize(("case", "cut"), CASES)
 def test_what_is_gone_accuses_nobody(case: str, cut: str, tmp_path: Path) -> None:
     whole = claims(told_of(case))
-    for seed in range(2):
-        rng = random.Random(f"{case} {cut} {seed}")  # noqa: S311 - the same cuts every time
-        dump = copied(case, tmp_path / str(seed), logs=True)
-        mutilate(sorted(dump.glob("*/logs/*.log")), cut, rng)
-        assert claims(told(dump)) - whole == set(), f"seed {seed}"
+    rng = random.Random(f"{case} {cut} 0")  # noqa: S311 - the same cuts every time
+    dump = copied(case, tmp_path, logs=True)
+    mutilate(sorted(dump.glob("*/logs/*.log")), cut, rng)
+    assert claims(told(dump)) - whole == set()
 
 
 def test_a_line_whose_time_is_no_date_accuses_nobody(tmp_path: Path) -> None:

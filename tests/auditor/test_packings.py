@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ from dumps_at_hand import told
 
 from auditor.engines.witnesses import thinned_traces as traces
 from rules.history import trace_ends
-from tests.lab.effort import fast_if
+from tests.lab.effort import fast_if, spread
 from tests.lab.expected_from_truth import cases
 
 Files = list[tuple[str, bytes]]
@@ -98,13 +99,15 @@ TRACED: Final = [case for case in cases() if [*(case / "dump").glob("*/logs/kafk
 """Recordings with request logs."""
 FEW: Final = ("in five", "by date, compressed")
 """Two packings show what all do where no requests were logged."""
-PACKED: Final = [(case, packing) for case in cases() for packing in PACKINGS if case in TRACED or packing in FEW]
-THINNED: Final = [
-    (case, packing)
-    for turn, case in enumerate(TRACED)
-    for place, packing in enumerate(PACKINGS)
-    if (place - turn) % (len(PACKINGS) // 2) == 0
+WHOLLY: Final = tuple(case for case in TRACED if case.name in ("unclean_4x", "lost_pages_hw", "clean_mixed"))
+"""Recordings in every packing: one with an unclean election, one of a cluster without epochs, one of two releases."""
+UNTRACED: Final = [case for case in cases() if case not in TRACED]
+PACKED: Final = [
+    *product(WHOLLY, PACKINGS),
+    *spread([case for case in TRACED if case not in WHOLLY], PACKINGS, 3),
+    *product(UNTRACED, FEW),
 ]
+THINNED: Final = spread(TRACED, PACKINGS, 3)
 """Each recording in two packings, each packing of as many recordings: what is cut before it is thinned is cut alike."""
 
 

@@ -50,8 +50,9 @@ def test_the_commands_of_a_page_on_spark_print_what_it_says(
 ) -> None:
     use_java()
     node = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    quickly = {"SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
     submitter = {"SPARK_HOME": str(Path(pyspark.__file__).parent), "JAVA_HOME": os.environ["JAVA_HOME"]}
-    assert differences(page, tmp_path, monkeypatch, **node, **submitter) == ""
+    assert differences(page, tmp_path, monkeypatch, **node, **submitter, **quickly) == ""
 
 
 def test_every_sentence_whose_meaning_is_told_stands_in_a_report_of_the_page() -> None:

@@ -90,7 +90,7 @@ def test_a_stop_at_any_moment_ends_with_130_or_with_all_told(tmp_path: Path, sto
     command = [*TIDEMARK.split(), "audit", str(SPLIT), "--engine", "local", "--format", "json"]
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
     ends = []
-    for tenth in range(16):
+    for tenth in range(0, 16, 2):
         with subprocess.Popen(
             [*HEEDING_STOPS, *command], cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         ) as process:

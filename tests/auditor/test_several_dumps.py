@@ -11,6 +11,9 @@ from dumps_at_hand import SAMPLES, audited, copied, told, violations
 from auditor.audit import prepare
 from auditor.config import AuditConfig, ConfigError
 from auditor.dumps import gather
+from auditor.report.html.incident_page import render as story
+from auditor.report.html.page import render as overview
+from auditor.report.postmortem.document import render as postmortem
 from auditor.report.terminal import render
 from parsers.inventory import take_inventory
 
@@ -88,9 +91,13 @@ def test_several_clusters_in_one_folder_are_said_first_with_how_to_audit_each_al
     for name, sample in (("east", "unclean_4x"), ("west", "fast_failover_kip101"), ("north", "acks_one_lost")):
         shutil.copytree(SAMPLES / sample / "dump", tmp_path / "dump" / name)
     shutil.move(tmp_path / "dump" / "north", tmp_path / "north")
-    two = " ".join(render(audited(tmp_path / "dump"), columns=80).split())
+    report = audited(tmp_path / "dump")
+    two = " ".join(render(report, columns=80).split())
     assert "in this dump: MkU3OEVBNTcwNTJENDM2Qg in east and disks that name no cluster in west." in two
     assert two.index("To audit one cluster alone, give its folder alone.") < two.index("LOST")
+    for page, then in ((postmortem(report), "- **"), (overview(report), "<main"), (story(report), "<main")):
+        assert "east and disks that name no cluster in west." in page
+        assert page.index("To audit one cluster alone, give its folder alone.") < page.index(then)
     shutil.rmtree(tmp_path / "dump" / "west")
     assert "cluster" not in render(audited(tmp_path / "dump"), columns=80)
     shutil.move(tmp_path / "north", tmp_path / "dump" / "north")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +19,7 @@ from auditor.report.unbilled import unbilled
 from auditor.simulation.script_file import read_script
 from auditor.simulation.written_dump import write_dump
 from rules.simulator.run_rows import run
-from tests.lab.effort import fast_if
+from tests.lab.effort import fast_if, spread
 from tests.lab.expected_from_truth import cases
 from tests.lab.views import contradictions
 from tests.replaced import replace
@@ -52,9 +53,19 @@ def is_unclean(case: Path) -> bool:
     return case.name == "unclean_rejoined"
 
 
-@pytest.mark.parametrize("missing", fast_if({"disks", "roles and request logs"}.__contains__, LEFT_OUT))
-@pytest.mark.parametrize("case", fast_if(is_unclean, CASES), ids=lambda case: case.name)
-def test_no_page_denies_what_another_tells(case: Path, missing: str, tmp_path: Path) -> None:
+def is_fast(pair: tuple[Path, str]) -> bool:
+    return is_unclean(pair[0]) and pair[1] in {"disks", "roles and request logs"}
+
+
+PAIRS: Final = [
+    *product(filter(is_unclean, CASES), LEFT_OUT),
+    *spread([case for case in CASES if not is_unclean(case)], LEFT_OUT, 2),
+]
+
+
+@pytest.mark.parametrize("pair", fast_if(is_fast, PAIRS), ids=lambda pair: f"{pair[0].name}-{pair[1]}")
+def test_no_page_denies_what_another_tells(pair: tuple[Path, str], tmp_path: Path) -> None:
+    case, missing = pair
     dump = shutil.copytree(case / "dump", tmp_path / "dump", ignore=LEFT_OUT[missing])
     assert [*contradictions(audited(dump))] == []
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeVar
 
 import pytest
@@ -14,6 +14,7 @@ WHOLE: Final = 100
 FEWEST: Final = 5
 
 Case = TypeVar("Case")
+Way = TypeVar("Way")
 
 
 def cases(number: int) -> int:
@@ -24,3 +25,10 @@ def cases(number: int) -> int:
 def fast_if(chosen: Callable[[Case], bool], among: Iterable[Case]) -> list[ParameterSet]:
     """Every case for `parametrize`; one that is not chosen repeats what another shows and waits for the whole suite."""
     return [pytest.param(case, marks=() if chosen(case) else pytest.mark.slow) for case in among]
+
+
+def spread(cases: Sequence[Case], ways: Iterable[Way], share: int) -> list[tuple[Case, Way]]:
+    """Each case in one of so many ways, in turn: every way meets as many cases, and no case meets all ways."""
+    return [
+        (case, way) for turn, case in enumerate(cases) for place, way in enumerate(ways) if (place - turn) % share == 0
+    ]

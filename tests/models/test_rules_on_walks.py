@@ -55,7 +55,7 @@ def test_a_lawful_walk_raises_no_alarm(version: Version) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("version", VERSIONS, ids=by_name)
 def test_many_lawful_walks_raise_no_alarm(version: Version) -> None:
-    assert [said for seed in range(1000, 1100) for said in found(version, seed)] == []
+    assert [said for seed in range(1000, 1050) for said in found(version, seed)] == []
 
 
 def judge(version: Version, world: World, seed: int, folder: Path) -> int:
@@ -83,8 +83,8 @@ def test_an_audit_of_a_walk_says_what_the_model_knows(version: Version, tmp_path
 @pytest.mark.slow
 @pytest.mark.parametrize("version", VERSIONS, ids=by_name)
 def test_audits_of_many_walks_say_what_the_model_knows(version: Version, tmp_path: Path) -> None:
-    findings = sum(judge(version, world, seed, tmp_path) for world in WORLDS for seed in range(20, 26))
-    assert findings > (5 if version in TOLD_OF else 0)
+    findings = sum(judge(version, world, seed, tmp_path) for world in WORLDS for seed in range(20, 23))
+    assert findings > (2 if version in TOLD_OF else 0)
 
 
 SET_BACK = [
