@@ -15,6 +15,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
+from collections import deque
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,9 +32,8 @@ OLDEST = (3, 11)
 NEWEST = (3, 13)
 """The lock is known to install up to here; a newer Python is tried, with a warning."""
 
-INSTALLERS = ("pip", "setuptools")
 COULD_NOT_RUN = 2
-REPORT_TAIL_LINES = 25
+REPORT_TAIL_LINES, SECONDS_OF_SILENCE = 25, 8
 
 USAGE = """\
 usage: python3 run.py COMMAND [ARGUMENT…]
@@ -40,15 +41,13 @@ usage: python3 run.py COMMAND [ARGUMENT…]
   audit DUMP…     audit a dump: what happened on these disks; also postmortem, advise, timeline, find, salvage, show,
                   bundle, diff, quality, simulate, rules, explain, collect-script and doctor: see
                   `python3 run.py --help`
-  test [ARG…]     run the tests: fast ones, then Spark's, then those against Kafka's own code; ARGs go to pytest
-                  (spread over the cores; -n 0 keeps them in one process)
+  test [ARG…]     run the tests, spread over the cores (-n 0: in one process); ARGs go to pytest
   lint            style, types and architecture
   check           lint, then test
   setup           only make the environment
   lock            remake requirements.lock from pyproject.toml, keeping pins that still fit (--upgrade renews them)
 """
 
-HELP = frozenset(("--help", "-h"))
 HELP_LATER = """\
 Each command tells its own options (`python3 run.py audit --help`) once `python3 run.py setup` has made the environment.
 """
@@ -67,7 +66,7 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write(USAGE)
         return COULD_NOT_RUN
     require_python(arguments)
-    if HELP.intersection(arguments) and stamped() != fingerprint():
+    if {"--help", "-h"}.intersection(arguments) and stamped() != fingerprint():
         print(f"{USAGE}\n{HELP_LATER}", end="")
         return 0
     ensure_environment()
@@ -200,12 +199,12 @@ def make_environment() -> None:
 
 def install() -> None:
     """The installers, then what the lock names, then this checkout; pip skips what a broken-off run had finished."""
-    pip: list[str | Path] = [tool("python"), "-I", "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    with pins_of(INSTALLERS) as pins:
-        attempt([*pip, "--require-hashes", "-r", pins], "installing pip and setuptools")
+    pip: list[str | Path] = [tool("python"), "-I", "-m", "pip", "install", "--disable-pip-version-check"]
+    with pins_of(("pip", "setuptools")) as pins:
+        attempt([*pip, "--quiet", "--require-hashes", "-r", pins], "installing pip and setuptools")
     say("installing the packages of requirements.lock, each checked by its hash: once, minutes, 2 GB on disk")
     attempt([*pip, "--require-hashes", "--no-build-isolation", "-r", LOCK], "installing requirements.lock")
-    attempt([*pip, "--no-deps", "--no-build-isolation", "--editable", ROOT], "installing this checkout")
+    attempt([*pip, "--quiet", "--no-deps", "--no-build-isolation", "--editable", ROOT], "installing this checkout")
     # Where Python is told to keep no bytecode, every command would compile half a thousand modules anew.
     answers([tool("python"), "-I", "-m", "compileall", "-q", *(ROOT / name for name in PACKAGES)])
 
@@ -255,12 +254,19 @@ def answers(command: Sequence[str | Path]) -> bool:
 
 
 def attempt(command: Sequence[str | Path], purpose: str) -> None:
-    """Run a step of the set-up, silent unless it fails."""
-    done = subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, env=clean_environment(), cwd=ROOT
-    )
-    if done.returncode:
-        tail = done.stdout.decode(errors="replace").splitlines()[-REPORT_TAIL_LINES:]
+    """Run a step of the set-up, silent unless it fails or names one package after another for long."""
+    tail, collected, said = deque([""], REPORT_TAIL_LINES), 0, time.monotonic()
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=clean_environment(), cwd=ROOT
+    ) as running:
+        for line in running.stdout or ():
+            tail.append(line.decode(errors="replace").rstrip())
+            collected += line.startswith(b"Collecting ")
+            unpacking = line.startswith(b"Installing ")
+            if unpacking or (collected and time.monotonic() - said >= SECONDS_OF_SILENCE):
+                said = time.monotonic()
+                say(f"{collected} packages collected" + ", unpacking them" * unpacking)
+    if running.returncode:
         stop(f"{purpose} failed:", "\n".join(tail), "Run the same command again: finished steps are not repeated.")
 
 

@@ -89,4 +89,4 @@ def size(count: int) -> str:
 
 def percent(ratio: float) -> str:
     """A part of a whole as people say it: all of it only where nothing is lacking."""
-    return f"{int(ratio * 1000) / 10}%"
+    return f"{int(ratio * 1000) / 10:g}%"

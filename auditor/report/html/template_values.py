@@ -27,6 +27,7 @@ from auditor.report.named_places import named_places
 from auditor.report.policy_outcome import spared
 from auditor.report.sheet import between
 from auditor.report.summary import summary
+from auditor.report.summary.clusters import several_clusters
 from auditor.report.summary.conclusion import doubts, extent, read_of
 from auditor.report.summary.incidents import causes
 from auditor.report.terminal.screen import lost_words, ruled
@@ -115,6 +116,7 @@ def page_values(report: AuditReport) -> Mapping[str, object]:
         "read": read_of(report),
         "lost": lost_words(conclusion),
         "causes": causes(conclusion.incidents),
+        "clusters": several_clusters(report),
         "doubts": tuple(doubts(report)) if report.verdict == "unknown" else (),
         "ruled": tuple(ruled(report)),
         "sections": drawn,

@@ -23,6 +23,7 @@ from auditor.report.postmortem.undecided import still_open
 from auditor.report.sheet import percent, size
 from auditor.report.summary.action import Action
 from auditor.report.summary.actions import actions as summed_up
+from auditor.report.summary.clusters import several_clusters
 from auditor.report.summary.conclusion import asked as left_open
 from auditor.report.summary.incidents import IncidentEntry, incident_entries
 from auditor.report.unbilled import sentence as in_words
@@ -64,6 +65,8 @@ def _where(report: AuditReport) -> str:
 def _summary(report: AuditReport) -> Iterator[str]:
     coverage = report.coverage
     yield "## Summary\n"
+    if apart := several_clusters(report):
+        yield f"**{text(apart)}**\n"
     if not grave(report):
         yield "Nothing of medium severity or above was found."
     entries = incident_entries(report)
@@ -77,7 +80,8 @@ def _summary(report: AuditReport) -> Iterator[str]:
     if len(gone) <= SENTENCES_SHOWN:
         yield from (f"- {place(history)}: {text(in_words(each))}" for history, each in gone)
     replicas, partitions = counted(coverage.replicas_seen, "replica"), counted(coverage.partitions, "partition")
-    read = f"{percent(coverage.ratio)} of {size(coverage.bytes_seen)}" if coverage.replicas_seen else "no broker's disk"
+    held = f"{percent(coverage.ratio)} of {size(coverage.bytes_seen)} on disk"
+    read = held if coverage.replicas_seen else "no broker's disk"
     reach = f" {coverage.scope.words}" if report.verdict == "clean" and coverage.scope.words else ""
     yield (
         f"\nVerdict: **{report.verdict}**{reach}. Read: {replicas} of {partitions} on"

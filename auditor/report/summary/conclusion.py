@@ -113,7 +113,7 @@ def read_of(report: AuditReport) -> str:
     """How much was read, in words."""
     if not report.coverage.replicas_seen:
         return "no broker's disk is here"
-    return f"{percent(report.coverage.ratio)} of {size(report.coverage.bytes_seen)} read"
+    return f"{percent(report.coverage.ratio)} of {size(report.coverage.bytes_seen)} on disk"
 
 
 def doubts(report: AuditReport) -> Iterator[str]:
