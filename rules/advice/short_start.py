@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from rules.advice.weighed import Gate
+from rules.advice.copied_earlier import HOW
+from rules.advice.weighed import Gate, Going
 from rules.evidence import PartitionEvidence, Replica
 from rules.finding import offsets_told
-from rules.loss.written_up_to import as_it_stopped
+from rules.loss.written_up_to import as_it_stopped, perhaps_copied_before
 from rules.words import numbered
 
 FROM_BACKUPS: Final = "A backup can bring them back only before new records take these offsets."
@@ -34,8 +35,11 @@ def short_start(
         return Gate(action=action, going="go", because=because)
     _, leader = evidence.chronicle.last_leader
     if leader == replica.broker:
-        because = f"lets it lead without what it had written. {lacks}."
-        return Gate(action=action, going="no-go", because=because, first=_first(holders, missing))
+        live = perhaps_copied_before(evidence, replica)
+        still = f"cannot be judged. {lacks}. Perhaps it has them still, and its log was only copied earlier. {HOW}."
+        because = still if live else f"lets it lead without what it had written. {lacks}."
+        going: Going = "unknown" if live else "no-go"
+        return Gate(action=action, going=going, because=because, first=_first(holders, missing))
     if leader in holders:
         return Gate(action=action, going="go", because=f"{lacks}. It fetches them again.")
     unknown = leader < 0 or evidence.perhaps_led_since

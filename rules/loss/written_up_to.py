@@ -96,6 +96,14 @@ def left_by_a_cut(evidence: PartitionEvidence, replica: Replica) -> bool:
     return last is not None and last.offset == replica.log_end_offset
 
 
+def perhaps_copied_before(evidence: PartitionEvidence, replica: Replica) -> bool:
+    """Whether its log lost its end in a crash, or was only copied before its high watermark, and nobody says which."""
+    claim = replica.high_watermark
+    short = claim is not None and replica.end_known and claim.offset > replica.log_end_offset
+    unsaid = evidence.copied_live and not evidence.copied and bool(evidence.followers_of(replica))
+    return short and unsaid and not left_by_a_cut(evidence, replica)
+
+
 def wrong_alone(evidence: PartitionEvidence, replica: Replica) -> bool:
     """Whether its high watermark is wrong by its recovery point, and no other log or checkpoint goes as far."""
     claim = replica.high_watermark

@@ -11,6 +11,8 @@ import google_crc32c
 import jsonschema  # type: ignore[import-untyped]  # published without types
 import pytest
 
+from auditor.audit import audit
+from auditor.config import AuditConfig
 from auditor.report.json import document
 from parsers.writers.segments import batch_bytes
 from rules.catalog import RULES
@@ -427,7 +429,13 @@ def test_a_high_watermark_beyond_a_log_copied_live(yard: Yard) -> None:
     for broker in (1, 2):
         yard.broker(broker, LOG, clean=False)
     yard.broker(3, SHORT, hw=100, clean=False, recovery=60)
-    assert yard.told() == [("HW001", "low", (3,), 80, 100)]
+    assert (yard.told(), yard.undecided()) == ([], [("HW001", (3,))])
+    (advised,) = yard.report().advice
+    going = {gate.action: gate.going for gate in advised.advice.gates}
+    assert (going["elect broker 1"], going["elect broker 3"], going["restart broker 3"]) == ("go", "no-go", "unknown")
+    said = audit(yard.root, AuditConfig(engine="local", copied="live"))
+    assert [(f.rule, Severity(f.severity).label, f.brokers) for f in said.violations] == [("HW001", "low", (3,))]
+    assert (said.verdict, said.advice) == ("clean", ())
 
 
 def test_a_high_watermark_below_the_log_start(yard: Yard) -> None:
