@@ -23,6 +23,7 @@ from rules.loss.later import stands_no_more
 from rules.loss.left_out import left_out
 from rules.loss.lost_stretch import LeftOut
 from rules.loss.perhaps_answered import UntoldAnswers, answered_by_one, untold_answers
+from rules.loss.survivors import survivors
 from rules.loss.unsettled import Unsettled, of_answers, them
 from rules.loss.whatever_order import not_held
 from rules.words import it_or_them
@@ -177,7 +178,7 @@ def _perhaps_answered(evidence: PartitionEvidence) -> Iterator[Unsettled]:
                 end_offset=part[1],
                 epoch=stretch.epoch,
                 shown=() if opening is None else ((opening, "the next leader opens its epoch"),),
-                blocking=why.matters,
+                blocking=why.matters or bool(survivors(evidence, stretch.epoch, *part)),
             )
 
 

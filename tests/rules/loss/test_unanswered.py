@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rules.advice.weigh import advise
 from rules.catalog import BY_ID
 from rules.chronicle.chronicle import Chronicle
 from rules.evidence import PartitionEvidence
@@ -51,6 +52,14 @@ def test_what_no_later_leader_had_is_asked_for_by_its_range(gone: list[str], blo
     assert (question.brokers, question.start_offset, question.end_offset) == ((1,), 3, 5)
     assert "[3, 5) of epoch 0" in question.reason
     assert question.blocking == blocking
+
+
+def test_what_still_stands_and_a_restart_would_cut_is_never_clean() -> None:
+    standing = evidence(KILLED.replace("broker 1 0001|", "broker 1 000|00"))
+    (question,) = (q for q in BY_ID["ACK001"].check(standing) if isinstance(q, Undecided))
+    assert (question.start_offset, question.end_offset, question.blocking) == (3, 5, True)
+    (restart,) = (g for a in advise(standing) for g in a.gates if g.action == "restart broker 1")
+    assert restart.going == "unknown"
 
 
 def test_a_leader_without_any_log_is_asked_beyond_where_the_next_one_opened() -> None:
