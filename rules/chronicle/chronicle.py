@@ -21,6 +21,7 @@ from rules.chronicle.leaders import (
     led_by_nobody,
     once_unassigned,
 )
+from rules.chronicle.log_starts import RisenStart, risen_starts
 from rules.chronicle.made_anew import MadeAnew, made_anew
 from rules.chronicle.reigns import Reign, reigns
 from rules.chronicle.stories import NO_STORY, Story, stories
@@ -104,6 +105,11 @@ class Chronicle(Struct, frozen=True, dict=True):
     def damaged_ends(self) -> tuple[DamagedEnd, ...]:
         """Every log that was cut where it could not be read, and with which its broker led next."""
         return tuple(damaged_ends(self._by_clock.values(), self.leaders))
+
+    @cached_property
+    def risen_starts(self) -> tuple[RisenStart, ...]:
+        """Every log that began higher when it was loaded than its broker tells, and with which it led next."""
+        return tuple(risen_starts(self._by_clock.values(), self.leaders))
 
     @cached_property
     def deposed(self) -> tuple[Deposed, ...]:

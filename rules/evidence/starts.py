@@ -7,6 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from rules.chronicle.log_starts import log_start_after
 from rules.evidence import PartitionEvidence
 from rules.evidence.without_entry import file_may_be_of_another_moment, lies_before_the_file
 from rules.facts.stretch import EpochRun
@@ -68,29 +69,12 @@ def _by_its_broker(replica: Replica, evidence: PartitionEvidence) -> Iterator[Kn
     start: int | None = None
     for moment in evidence.moments:
         if moment.clock == f"broker {replica.broker}" and isinstance(moment, LogEvent | LogCut):
-            start = _after(moment, start, tells=_tells_of_starts(replica.broker, evidence))
+            start = log_start_after(moment, start, tells=tells_of_starts(replica.broker, evidence))
     if start is not None:
         yield KnownStart(offset=start, teller=f"broker {replica.broker}'s server.log has the log begin")
 
 
-def _after(moment: LogEvent | LogCut, start: int | None, *, tells: bool) -> int | None:
-    """Where the log begins after a statement; null where that is not told."""
-    match moment.kind:
-        case "log-loaded":
-            return moment.log_start_offset
-        case "log-created":
-            return 0 if tells else None
-        case "log-start-moved" if start is not None:
-            return max(start, moment.log_start_offset or 0)
-        case "log-reset":
-            return moment.log_start_offset if moment.offset is None else moment.offset
-        case "log-deleted":
-            return None
-        case _:
-            return start
-
-
-def _tells_of_starts(broker: int, evidence: PartitionEvidence) -> bool:
+def tells_of_starts(broker: int, evidence: PartitionEvidence) -> bool:
     """Whether every release that the broker ran, by its own logs, prints where it moves a log start to."""
     releases = [parse_kafka_version(release) for release in evidence.settings.releases_told(broker)]
     return bool(releases) and all(each is not None and each.at_least(*_TELLS_OF_STARTS) for each in releases)

@@ -18,7 +18,7 @@ from rules.loss.accounts import accounts
 from rules.loss.before_reopening import before_reopenings, lost_by_reopening
 from rules.loss.gone import Gone, fates, gone_with
 from rules.loss.held_again import held_again, surely_gone
-from rules.loss.held_before import of_damaged_ends, of_logs_made_anew
+from rules.loss.held_before import of_damaged_ends, of_logs_made_anew, of_removed_heads
 from rules.loss.later import stands_no_more
 from rules.loss.left_out import left_out
 from rules.loss.lost_stretch import LeftOut
@@ -39,6 +39,7 @@ def answered_for(evidence: PartitionEvidence) -> Iterator[Gone | Unsettled]:
     yield from _of_no_known_place(evidence)
     yield from of_logs_made_anew(evidence)
     yield from of_damaged_ends(evidence)
+    yield from of_removed_heads(evidence)
     if evidence.topic not in COMPACTED_TOPICS:  # brokers themselves write those
         yield from _perhaps_answered(evidence)
         yield from _of_silent_leaders(evidence)

@@ -1,4 +1,4 @@
-"""What a leader's log had held before it was made anew or cut as damaged, where nothing tells what of it is gone."""
+"""What a leader's log had held before it was made anew, cut as damaged or lost its beginning, by no clear word."""
 
 from __future__ import annotations
 
@@ -8,14 +8,19 @@ from itertools import takewhile
 from operator import is_not
 
 from rules.chronicle.damaged_ends import DamagedEnd
+from rules.chronicle.log_starts import RisenStart
 from rules.chronicle.made_anew import MadeAnew, led_throughout, made_in
 from rules.chronicle.silence import Silence, would_tell
 from rules.chronicle.stories import NO_STORY
 from rules.evidence import COMPACTED_TOPICS, PartitionEvidence, gives_role
+from rules.evidence.remote_head import may_lie_remotely
+from rules.evidence.starts import tells_of_starts
+from rules.finding import offsets_told
 from rules.history.moments import Moment, log_end
 from rules.loss.last_answers import Answering
 from rules.loss.left_out import left_out
 from rules.loss.unsettled import Unsettled
+from rules.words import numbered
 
 
 def of_logs_made_anew(evidence: PartitionEvidence) -> Iterator[Unsettled]:
@@ -32,6 +37,31 @@ def of_damaged_ends(evidence: PartitionEvidence) -> Iterator[Unsettled]:
         known = any(part.next_epoch == log.after and log.offset in part.extent for part in left_out(evidence))
         if not known and not _ended_there(evidence, log):
             yield _cut_off(evidence, log)
+
+
+def of_removed_heads(evidence: PartitionEvidence) -> Iterator[Unsettled]:
+    """What a leader's log had held at its beginning, unless leaders had deleted it or remote storage may hold it."""
+    tiered = any(may_lie_remotely(r, r.log_start_offset, evidence) for r in evidence.current if r.segments)
+    for log in evidence.chronicle.risen_starts if not tiered else ():
+        former = None if log.before is None else evidence.chronicle.leaders[log.before]
+        begun = evidence.deleted.lost_later(former, log.before or 0, log.end_offset, log.after)
+        if max(begun, log.start_offset) < log.end_offset and tells_of_starts(log.broker, evidence):
+            yield _removed(evidence, log, max(begun, log.start_offset))
+
+
+def _removed(evidence: PartitionEvidence, log: RisenStart, start: int) -> Unsettled:
+    who, what = f"broker {log.broker}", offsets_told(start, log.end_offset)
+    held = [replica.broker for replica in evidence.current if replica.holds(start, log.end_offset)]
+    kept = f". In this dump, {numbered('broker', held, 'has')} it still" if held else ""
+    return Unsettled(
+        broker=log.broker,
+        words=f"when {who} loaded its log, it had {what} no more, and no line tells of a deletion. Then {who} led in"
+        f" epoch {log.after}. Followers delete what lies before their leader's log, so that may be lost{kept}",
+        missing=f"a copy of the disk that {who} had before it was started again",
+        start_offset=start,
+        end_offset=log.end_offset,
+        shown=((log.loaded, "the log is loaded without its beginning"), (log.leads, "its broker leads with it")),
+    )
 
 
 def _ended_there(evidence: PartitionEvidence, log: DamagedEnd) -> bool:

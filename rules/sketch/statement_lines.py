@@ -22,6 +22,7 @@
     t9 mends 2 to 4                       broker 2 loads its log, cannot read it from offset 4 on, and cuts it there
     t9 saves 2 at 4                       broker 2 saves what producers wrote up to its log end, 4
     t9 begins 2                           broker 2 begins a new, empty log
+    t9 starts 2 at 4                      broker 2 moves the start of its log to 4, by retention or for a client
     t9 deletes 2                          broker 2 gives its log up to be deleted
     t10 isr 1 now 1,2                     broker 1, the leader, tells the ISR that is in force; with `version 3` behind
                                           it, its partition epoch too
@@ -81,6 +82,7 @@ _FORMS: Final[Mapping[str, _StatementForm]] = {
     "mends": _StatementForm("damaged-end-cut", _BROKER_TO),
     "saves": _StatementForm("producer-state-saved", r"(?P<broker>\d+) at (?P<offset>\d+)"),
     "begins": _StatementForm("log-created", _BROKER),
+    "starts": _StatementForm("log-start-moved", r"(?P<broker>\d+) at (?P<log_start_offset>\d+)"),
     "deletes": _StatementForm("log-deleted", _BROKER),
     "isr": _StatementForm("isr", r"(?P<broker>\d+) now (?P<isr>[\d,]+)" + _VERSION),
     "fails": _StatementForm("marked-as-failed", _BROKER),
