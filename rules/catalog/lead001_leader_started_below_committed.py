@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BrokerEvent, Description, Fetch, Produce
 from rules.evidence import PartitionEvidence
-from rules.evidence.lacked_records import lacked_records, records_lost
+from rules.evidence.lacked_records import lacked_records, records_lost, whoever_opened
 from rules.evidence.perhaps_below import PerhapsBelow, openings_behind_holes, unknown_openings
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, sentences
 from rules.rule import rule
@@ -65,7 +65,7 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
             end_offset=lost.committed.end_offset,
             confidence="likely" if likely else "certain",
             facts={
-                "who": "an unknown broker" if lost.leader is None else f"broker {lost.leader}",
+                "who": whoever_opened(lost, evidence),
                 "leader": lost.leader, "epoch": lost.epoch,
                 **records_lost(lost, likely=likely),
                 "committed_in_epoch": lost.committed.term,

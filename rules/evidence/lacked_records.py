@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from rules.evidence import METADATA_TOPIC, PartitionEvidence
 from rules.history.moments import Committed
 from rules.replicas.lineage import LostTerm
+from rules.settings import LEADER_OF_EPOCH
+
+
+def whoever_opened(lost: LostTerm, evidence: PartitionEvidence) -> str:
+    """Who opened the epoch; of the metadata log, whom its own records of elections name."""
+    if evidence.topic != METADATA_TOPIC or lost.leader is not None:
+        return "an unknown broker" if lost.leader is None else f"broker {lost.leader}"
+    name = f"{LEADER_OF_EPOCH}{lost.epoch}"
+    nodes = {each.value for each in evidence.settings.statements if each.name == name}
+    return f"quorum leader {nodes.pop()}" if len(nodes) == 1 else "an unknown controller"
 
 
 def records_lost(lost: LostTerm, *, likely: bool) -> Mapping[str, str]:

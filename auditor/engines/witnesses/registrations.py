@@ -9,7 +9,7 @@ from parsers.broker_log import wall_clock
 from parsers.provenance import row_span
 from parsers.tables import BrokerEvent
 from parsers.tables.metadata import BrokerChange, QuorumChange
-from rules.settings import BROKER_EPOCH, CONTROLLER_EPOCH, INCARNATION, QUORUM_LEADER, Setting
+from rules.settings import BROKER_EPOCH, CONTROLLER_EPOCH, INCARNATION, LEADER_OF_EPOCH, QUORUM_LEADER, Setting
 
 OF_MEMBERSHIPS: Final = ("broker-registering", "broker-registered", "controller-elected")
 """Kinds of events that tell as what a broker registers, and that a controller was elected."""
@@ -69,6 +69,7 @@ def quorum_leaders_in(changes: Iterable[QuorumChange]) -> Iterator[Setting]:
     for change in changes:
         if change.leader is not None:
             yield _recorded(QUORUM_LEADER, str(change.leader), change.time, change)
+            yield _recorded(f"{LEADER_OF_EPOCH}{change.controller_epoch}", str(change.leader), None, change)
 
 
 def _recorded(name: str, value: str, since: int | None, change: BrokerChange | QuorumChange) -> Setting:
