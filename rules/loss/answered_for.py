@@ -179,7 +179,7 @@ def _perhaps_answered(evidence: PartitionEvidence) -> Iterator[Unsettled]:
                 end_offset=part[1],
                 epoch=stretch.epoch,
                 shown=() if opening is None else ((opening, "the next leader opens its epoch"),),
-                blocking=why.matters or bool(survivors(evidence, stretch.epoch, *part)),
+                blocking=why.matters or (not here and bool(survivors(evidence, stretch.epoch, *part))),
             )
 
 
