@@ -13,7 +13,7 @@ from auditor.report.summary.actions import actions
 from auditor.report.summary.folded_findings import FoldedFinding, folded
 from auditor.report.summary.incidents import IncidentEntry, incident_entries
 from auditor.report.summary.not_whole import WAY_OUT, not_whole
-from auditor.report.summary.perhaps import AtStake, at_stake, perhaps_lost
+from auditor.report.summary.perhaps import AtStake, at_stake, perhaps_lost_elsewhere
 from auditor.report.summary.totals import LossTotals, totals
 from auditor.report.summary.unseen import Unseen, unseen
 from auditor.report.unbilled import unbilled
@@ -65,7 +65,7 @@ def summary(report: AuditReport) -> Summary:
         partitions_elsewhere=len(_without_replica(report, findings)),
         lost=totals(report.histories),
         at_stake=at_stake(report),
-        perhaps=folded(perhaps_lost(report)),
+        perhaps=folded(perhaps_lost_elsewhere(report)),
         unbilled=tuple(unbilled(report)),
         incidents=incident_entries(report),
         actions=actions(report),

@@ -36,11 +36,7 @@ class AtStake(Struct, frozen=True, kw_only=True):
 
 def at_stake(report: AuditReport) -> AtStake | None:
     """What may go by whoever leads, each offset once; null where all of it is billed, or there is none."""
-    found: Ranges = {}
-    for finding in report.violations:
-        meant = report.bearing(finding).records
-        if meant is not None and not meant.gone and finding.severity >= Severity.HIGH:
-            found.setdefault(place_of(finding), []).append((finding.start_offset or 0, finding.end_offset or 0))
+    found = _on_one_side(report)
     billed: Ranges = {}
     for history in report.histories:
         own = [(loss.start_offset, loss.end_offset) for loss in history.losses if loss.matters]
@@ -48,6 +44,16 @@ def at_stake(report: AuditReport) -> AtStake | None:
     left = {place: _beyond(billed.get(place, ()), ranges) for place, ranges in found.items()}
     places = tuple(place for place, offsets in left.items() if offsets)
     return AtStake(places=places, offsets=sum(left.values())) if places else None
+
+
+def _on_one_side(report: AuditReport) -> Ranges:
+    """Ranges of committed records that some replicas have and others do not, by findings of high severity."""
+    found: Ranges = {}
+    for finding in report.violations:
+        meant = report.bearing(finding).records
+        if meant is not None and not meant.gone and finding.severity >= Severity.HIGH:
+            found.setdefault(place_of(finding), []).append((finding.start_offset or 0, finding.end_offset or 0))
+    return found
 
 
 def _beyond(billed: Sequence[tuple[int, int]], ranges: Sequence[tuple[int, int]]) -> int:
@@ -71,6 +77,17 @@ def perhaps_lost(report: AuditReport) -> tuple[Finding, ...]:
     for history in report.histories:
         billed.setdefault(place_of(history), []).append(history)
     return tuple(f for f in report.findings if _asks(f, report, billed) or _uncounted(f, report, left_out))
+
+
+def perhaps_lost_elsewhere(report: AuditReport) -> tuple[Finding, ...]:
+    """Those that do not only ask about records that are at stake already."""
+    known = _on_one_side(report)
+    return tuple(f for f in perhaps_lost(report) if not _within(f, known.get(place_of(f), ())))
+
+
+def _within(finding: Finding, ranges: Iterable[tuple[int, int]]) -> bool:
+    start, end = finding.start_offset, finding.end_offset
+    return start is not None and end is not None and any(low <= start < end <= high for low, high in ranges)
 
 
 def _asks(finding: Finding, report: AuditReport, billed: Mapping[Place, Sequence[PlacedHistory]]) -> bool:

@@ -20,6 +20,8 @@ PERHAPS: Final = "Perhaps"
 """The kind of what may be lost; its words begin so."""
 ROOMS: Final = {"LOST": 4, "WHY": 4, "DO NOW": 5, "GO?": 4, "NOT SEEN": 2}
 """Lines that a part has for sure; what others leave over is shared."""
+WHOLE_FIRST: Final = ("LOST", "WHY")
+"""Parts whose first item comes before the rest of any other part."""
 SHARING: Final = ("LOST", "GO?", "DO NOW", "WHY", "NOT SEEN")
 _DOING: Final = re.compile(
     r"(?:restarting|electing|restarting or electing) broker \d+(?:, \d+)*(?: or \d+)?|a rolling restart"
@@ -85,15 +87,16 @@ def _lines(words: str, page: Sheet) -> list[str]:
 def rooms_of(bodies: dict[str, list[Item]], lines: int, page: Sheet) -> dict[str, int]:
     """How many lines each part gets: those of its first sentences, up to its own, and a share of what is left over.
 
-    The gravest cause is told whole where there is room for it.
+    What was lost and the gravest cause are told whole where there is room for them.
     """
     needs = {name: sum(len(item.lines) for item in items) for name, items in bodies.items()}
     rooms = {name: min(needs[name], _with_rest(items, items[0].forms[:1], page)) for name, items in bodies.items()}
     kinds = {name: _with_rest(items, _of_each_kind(items), page) for name, items in bodies.items()}
-    cause = {name: _with_rest(items, [items[0].lines], page) for name, items in bodies.items() if name == "WHY"}
+    first = {name: _whole_first(items) for name, items in bodies.items() if name in WHOLE_FIRST}
+    whole = {name: _with_rest(bodies[name], shown, page) for name, shown in first.items()}
     for name in (name for name in reversed(SHARING) if name in rooms):
         rooms[name] -= max(0, min(rooms[name] - LEAST, sum(rooms.values()) - lines))
-    for wanted in (kinds, cause, ROOMS, needs):
+    for wanted in (whole, kinds, ROOMS, needs):
         for name in (name for name in SHARING if name in rooms and name in wanted):
             more = min(needs[name], wanted[name]) - rooms[name]
             rooms[name] += max(0, min(more, lines - sum(rooms.values())))
@@ -103,6 +106,11 @@ def rooms_of(bodies: dict[str, list[Item]], lines: int, page: Sheet) -> dict[str
 def _of_each_kind(items: Sequence[Item]) -> Sequence[list[str]]:
     """The first sentence of each kind."""
     return [*{item.kind: item.forms[0] for item in reversed(items)}.values()]
+
+
+def _whole_first(items: Sequence[Item]) -> Sequence[list[str]]:
+    """The first item, and the first sentence of each other kind."""
+    return [items[0].lines, *_of_each_kind([item for item in items if item.kind != items[0].kind])]
 
 
 def _with_rest(items: Sequence[Item], shown: Sequence[list[str]], page: Sheet) -> int:
