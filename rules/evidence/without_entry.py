@@ -17,7 +17,19 @@ def _lacks(replica: Replica, run: EpochRun) -> bool:
         return False
     first = max(run.start_offset, replica.log_start_offset)
     known = [entry.epoch for entry in replica.epoch_file.entries if entry.start_offset <= first]
-    return not known or (max(known) < run.epoch and all(e.epoch != run.epoch for e in replica.epoch_file.entries))
+    if not known:
+        return not _heads_all_epochs(replica, run)
+    return max(known) < run.epoch and all(e.epoch != run.epoch for e in replica.epoch_file.entries)
+
+
+def _heads_all_epochs(replica: Replica, run: EpochRun) -> bool:
+    """Whether records before the run have no epochs, and the file knows its own from a later offset on.
+
+    A follower makes no entries until it hears that the format was raised, and its leader may have heard before. Nobody
+    asks for an epoch below the first, so where that begins misleads nobody.
+    """
+    before = [each.epoch for each in replica.log.epochs if each.end_offset <= run.start_offset]
+    return bool(before) and max(before) < 0 and covered_from(replica, run) < run.end_offset
 
 
 def lies_before_the_file(replica: Replica, run: EpochRun) -> bool:

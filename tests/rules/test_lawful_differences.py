@@ -9,7 +9,10 @@ from typing import Literal
 import pytest
 
 from parsers.writers.segments import CONTROL, TRANSACTIONAL, Record, batch_bytes, legacy_bytes
+from rules.catalog import RULES
 from rules.finding import Severity
+from rules.judging.judge import judge
+from rules.sketch.notation import read_sketch
 from tests.lab.written_bytes import marker_bytes
 from tests.rules.broken_dumps import OTHER_TOPIC_ID, Batch, Yard, batch, chain, kept, position, segment, wrote
 
@@ -54,6 +57,18 @@ def test_batches_wholly_below_the_log_start_need_no_entry(yard: Yard) -> None:
     yard.broker(1, LOG, start=100, epochs=[(6, 100)])
     yard.broker(2, LOG, start=80, epochs=[(1, 80)])
     lawful(yard, least=Severity.INFO)
+
+
+@pytest.mark.parametrize(
+    ("older", "epochs", "accused"),
+    [("---", "2@5", set()), ("000", "2@5", {1}), ("---", "empty", {1}), ("---", "3@5", {1})],
+)
+def test_the_first_records_with_epochs_need_no_entry_where_their_epoch_has_one(
+    older: str, epochs: str, accused: set[int]
+) -> None:
+    sketch = read_sketch(f"broker 1 {older}222| ; epochs {epochs}\nbroker 2 {older}222|")
+    found = [f for f in judge(sketch.evidence, RULES).findings if f.rule == "EPOCH003"]
+    assert {broker for finding in found for broker in finding.brokers} == accused
 
 
 def test_watermarks_lag(yard: Yard) -> None:
