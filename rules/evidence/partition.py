@@ -195,7 +195,7 @@ class PartitionEvidence(Struct, frozen=True, kw_only=True, dict=True):
 
     def ends_told(self, epoch: int, offset: int) -> bool:
         """Whether anything tells of a boundary between batches of the epoch at the offset or beyond."""
-        return any(last >= offset for last in self._boundaries.get(epoch, ())[-1:])
+        return boundaries(self.chronicle, self.own_logs, at_least=False).get(epoch, [-1])[-1] >= offset
 
     def batch_end(self, base_offset: int, epoch: int | None) -> int:
         """Where the batch ended whose first record an answer to a producer names."""

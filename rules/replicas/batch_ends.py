@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import dropwhile
+from itertools import dropwhile, product
 from typing import Final
 
 from msgspec.structs import replace
 
 from rules.chronicle.chronicle import Chronicle
 from rules.history.moments import Committed, Moment, agreed, held_up_to
-from rules.history.statements import RoleTaken
+from rules.history.statements import Produced, RoleTaken
 from rules.replicas.replica import Replica
 
 
@@ -63,8 +63,13 @@ def next_boundary(base_offset: int, known: Sequence[int]) -> int:
     return known[place] if place < len(known) else base_offset + 1
 
 
-def boundaries(chronicle: Chronicle, replicas: Sequence[Replica]) -> dict[int, list[int]]:
-    """Offsets at which batches of each epoch are known to begin or end, in order."""
+def boundaries(
+    chronicle: Chronicle, replicas: Sequence[Replica], *, at_least: bool = True
+) -> dict[int, list[int]]:
+    """Offsets at which batches of each epoch are known to begin or end, in order.
+
+    `at_least` counts too what keeps a batch from being taken for longer than it may have been.
+    """
     known: dict[int, set[int]] = {}
     moments = chronicle.moments
     led = {(m.epoch, m.broker) for m in moments if m.kind == "leader-starts"}
@@ -77,15 +82,26 @@ def boundaries(chronicle: Chronicle, replicas: Sequence[Replica]) -> dict[int, l
         later = word and later_ones_reach(chronicle, replicas, m, (m.term or 0, offset or 0))
         if m.term is not None and offset is not None and not later:
             known.setdefault(m.term, set()).add(offset)
-            if m.kind == "produced" and m.end_offset is not None:
-                known[m.term].add(m.end_offset)
         if m.kind == "leader-starts" and m.epoch is not None and m.offset is not None:
             # A record below it that is sent again is answered once more, as it was the first time.
             known.setdefault(m.epoch, set()).add(m.offset)
     for replica in replicas:
         for run in replica.log.epochs:
             known.setdefault(run.epoch, set()).add(run.end_offset)
+    for epoch, end in (one for m in moments if at_least for one in _least_ends(m)):
+        if end < max(known.get(epoch, ()), default=end):
+            known[epoch].add(end)
     return {epoch: sorted(offsets) for epoch, offsets in known.items()}
+
+
+def _least_ends(moment: Moment) -> Iterator[tuple[int, int]]:
+    """In every epoch that an answer may be of: where the batch before it has ended, and where its own ends at least.
+
+    The same leader went on, so batches end there in whichever of these epochs they are.
+    """
+    if isinstance(moment, Produced) and moment.error == 0 and not moment.doubtful and moment.term is not None:
+        ends = (end for end in (moment.offset, moment.end_offset) if end is not None)
+        yield from product(range(moment.term, moment.newest_term(moment.term) + 1), ends)
 
 
 OF_ITS_LOG: Final = ("log-loaded", "producer-state-saved")

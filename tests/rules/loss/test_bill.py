@@ -208,3 +208,12 @@ def test_what_a_leader_had_committed_is_so_for_the_bill_and_for_the_rules(
     (loss,) = losses(told)
     assert loss.committed_end == committed
     assert [lost.epoch for lost in told.lost_terms] == below
+
+
+def test_where_a_batch_ends_at_least_in_a_thinned_log_is_no_end_of_the_loss() -> None:
+    told = "t1 leads 1 epoch 0 at 0 hw 0\nt2 acks 1 at 2 acks=1\nt3 leads 2 epoch 1 at 2 hw 2"
+    evidence = read_sketch(f"broker 1 0011|\nbroker 2 0011|\n{told}").evidence
+    thin = tuple(replace(m, end_offset=3) if isinstance(m, Produced) else m for m in evidence.moments)
+    bills = losses(evidence), losses(replace(evidence, chronicle=Chronicle(thin)))
+    ends = [[(one.start_offset, one.end_offset, one.end_known) for one in bill] for bill in bills]
+    assert ends == [[(2, 3, False)], [(2, 3, False)]]

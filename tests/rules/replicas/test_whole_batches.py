@@ -48,6 +48,18 @@ def test_an_answer_that_may_be_of_a_later_epoch_ends_no_batch_of_this_one() -> N
     assert ends(opened(1, 0, 0, 1000), ANSWERED, replace(later, latest_term=5)) == [349]
 
 
+def test_an_answer_that_may_be_of_a_later_epoch_keeps_the_batch_before_it_from_going_on() -> None:
+    loaded = replace(LOADED, end_offset=408)
+    assert ends(opened(1, 0, 0, 1000), ANSWERED, loaded) == [408]
+    assert ends(opened(1, 0, 0, 1000), ANSWERED, replace(ANSWERED, offset=399, latest_term=1), loaded) == [399]
+
+
+def test_a_batch_of_one_of_two_epochs_ends_at_least_where_a_thinned_log_says() -> None:
+    thin = replace(ANSWERED, latest_term=1, end_offset=349)
+    proofs = whole((opened(1, 0, 0, 1000), opened(1, 1, 408, 1500), thin, replace(LOADED, end_offset=408)), ())
+    assert [proof.end_offset for proof in proofs if proof.moment is thin] == [349]
+
+
 def test_no_batch_goes_on_beyond_what_a_later_leader_opened_at() -> None:
     """The killed leader's log went on with a record that was never answered; the next one had all before it."""
     assert ends(opened(1, 0, 0, 1000), ANSWERED, opened(3, 1, 349, 3000), LOADED) == [349]
