@@ -227,6 +227,14 @@ def test_a_question_of_several_partitions_names_them_and_not_the_whole_dump() ->
     assert [*perhaps_words(folded(asked_once(questions[:1])))] == ["t-0: it is open."]
 
 
+def test_questions_alike_but_for_their_numbers_say_whose_the_numbers_are() -> None:
+    asked = replace(FINDING, verdict="undecided", blocking=True, message="Undecided: broker 1 has record 7.")
+    other = replace(asked, partition=4, message="Undecided: broker 1 has record 9.")
+    assert [*perhaps_words(folded([asked, other]))] == ["t-0, t-4, first in t-0: broker 1 has record 7."]
+    assert [*perhaps_words(folded([other, asked]))] == ["t-0, t-4, first in t-4: broker 1 has record 9."]
+    assert [*perhaps_words(folded([asked, replace(asked, partition=4)]))] == ["t-0, t-4: broker 1 has record 7."]
+
+
 def test_ids_that_begin_alike_are_told_in_more_digits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fingerprints that share 8 digits are too rare to be found here, so a short beginning stands in for 8."""
     monkeypatch.setattr("auditor.distinct.SHORTEST", 2)

@@ -7,9 +7,8 @@ from typing import Final
 
 from auditor.report.markdown import text
 from auditor.report.model import AuditReport, Incident
-from auditor.report.named_places import named_places
 from auditor.report.postmortem.parts import about, capped, shortened
-from auditor.report.summary.folded_findings import FoldedFinding
+from auditor.report.summary.folded_findings import where
 from auditor.report.summary.incidents import IncidentEntry, incident_entries
 from rules.finding import Finding, Severity
 from rules.words import counted
@@ -59,15 +58,11 @@ def _folded(entry: IncidentEntry) -> Iterator[str]:
     above = -1
     for each in entry.entries:
         above = min(each.depth, above + 1)
-        yield f"{'  ' * above}- {_cause(each.finding, _where(each), len(each.ids) - 1)}"
+        yield f"{'  ' * above}- {_cause(each.finding, text(where([each])), len(each.ids) - 1)}"
 
 
-def _where(entry: FoldedFinding) -> str:
-    return text(named_places([spot.place for spot in entry.spots]))
-
-
-def _cause(finding: Finding, where: str, others: int = 0) -> str:
+def _cause(finding: Finding, places: str, others: int = 0) -> str:
     follows = f" It follows from {', '.join(finding.implied_by)}." if finding.implied_by else ""
     more = f" and {others} more" if others else ""
     how = f"{Severity(finding.severity).label}, {finding.confidence}, {finding.id}{more}"
-    return f"{finding.rule} ({how}) {where}: {text(finding.message.rstrip('.'))}.{follows}"
+    return f"{finding.rule} ({how}) {places}: {text(finding.message.rstrip('.'))}.{follows}"

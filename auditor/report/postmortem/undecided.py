@@ -8,10 +8,10 @@ from typing import Final
 from auditor.report.alike import PLACES_SHOWN, alike_points
 from auditor.report.markdown import code, text
 from auditor.report.model import AuditReport, Loss, PlacedAdvice
-from auditor.report.named_places import in_order, named_places, told_places
+from auditor.report.named_places import in_order, told_places
 from auditor.report.postmortem.impact import Billed
 from auditor.report.postmortem.parts import about, billed, place, places
-from auditor.report.summary.folded_findings import folded
+from auditor.report.summary.folded_findings import folded, where
 from rules.finding import offsets_told, place_of, question_told
 from rules.words import counted
 
@@ -39,8 +39,8 @@ def _undecided(report: AuditReport) -> Iterator[str]:
     open_findings = [finding for finding in report.findings if finding.verdict == "undecided"]
     entries = folded(open_findings)
     for entry in entries[:MOST]:
-        where = about(entry.finding) if len(entry.spots) == 1 else text(named_places([s.place for s in entry.spots]))
-        yield f"- {', '.join(entry.rules)} {where}: {text(entry.finding.message)}"
+        named = about(entry.finding) if len(entry.spots) == 1 else text(where([entry]))
+        yield f"- {', '.join(entry.rules)} {named}: {text(entry.finding.message)}"
     if len(entries) > MOST:
         yield f"- … and {counted(len(entries) - MOST, 'more open question')}: see the JSON report"
     open_points = (p for p in report.coverage.undecided if not p.blocking and p.asked_at_level is None)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
 from auditor.report.alike import blurred
+from auditor.report.named_places import SPOTS_SHOWN, named_places
 from rules.finding import Finding, Place
 
 
@@ -40,6 +41,8 @@ class FoldedFinding(Struct, frozen=True, kw_only=True):
     spots: tuple[Spot, ...]
     depth: int = 0
     """How many findings stand above it in its incident's chain."""
+    varied: bool = False
+    """Whether others have numbers of their own, so that those in its words are the first's alone."""
 
     @property
     def partitions(self) -> int:
@@ -64,9 +67,17 @@ def folded(findings: Iterable[Finding], depths: Mapping[str, int] | None = None)
             rules=tuple(dict.fromkeys(finding.rule for finding in own)),
             spots=tuple(spot(finding) for finding in own),
             depth=known.get(own[0].id, 0),
+            varied=any(finding.message != own[0].message for finding in own),
         )
         for own in alike.values()
     )
+
+
+def where(entries: Sequence[FoldedFinding], most: int = SPOTS_SHOWN) -> str:
+    """The partitions of entries that bear the same words, and which is the first where the numbers are its own."""
+    places = [spot.place for entry in entries for spot in entry.spots]
+    own = len(set(places)) > 1 and any(entry.varied for entry in entries)
+    return named_places(places, most) + (f", first in {named_places(places[:1])}" if own else "")
 
 
 def _asked_together(findings: Iterable[Finding]) -> list[list[Finding]]:

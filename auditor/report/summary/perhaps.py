@@ -8,9 +8,9 @@ from typing import Final
 from msgspec import Struct
 
 from auditor.report.model import AuditReport
-from auditor.report.named_places import named_places, told_places
+from auditor.report.named_places import told_places
 from auditor.report.placed import PlacedHistory
-from auditor.report.summary.folded_findings import FoldedFinding, folded
+from auditor.report.summary.folded_findings import FoldedFinding, folded, where
 from rules.finding import UNDECIDED, Finding, Place, Severity, place_of
 from rules.words import counted
 
@@ -105,11 +105,11 @@ def _uncounted(finding: Finding, report: AuditReport, left_out: Container[object
 
 def perhaps_words(entries: Iterable[FoldedFinding]) -> Iterator[str]:
     """Where, what is open, and what would tell; once, though two pairs of brokers may leave the same question open."""
-    asked: dict[tuple[str, str], list[Place]] = {}
+    asked: dict[tuple[str, str], list[FoldedFinding]] = {}
     for entry in entries:
-        asked.setdefault(_undecided(entry.finding.message), []).extend(spot.place for spot in entry.spots)
-    for (where, words), places in asked.items():
-        yield f"{where or named_places(places, PLACES_SHOWN)}{words}"
+        asked.setdefault(_undecided(entry.finding.message), []).append(entry)
+    for (named, words), same in asked.items():
+        yield f"{named or where(same, PLACES_SHOWN)}{words}"
 
 
 def _undecided(message: str) -> tuple[str, str]:
