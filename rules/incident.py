@@ -14,7 +14,7 @@ from rules.finding import NO_BEARING, Bearings, Change, Finding, Place, Severity
 from rules.finding_chains import Step, chain
 from rules.loss.incurred import Loss
 from rules.protocol.steps import StepLimit
-from rules.words import counted, quoted
+from rules.words import amount, counted, quoted
 
 DISK_FAMILIES: Final = ("SEG", "EPOCH", "HW")
 DAMAGED_PARTITIONS: Final = 3
@@ -40,8 +40,8 @@ class IncidentBill(Struct, frozen=True, kw_only=True):
     bytes_at_least: int
     ends_known: bool
     """False where a last batch may have held more than its first record."""
-    dense: bool = False
-    """Whether every offset is a record's, or a transaction marker's."""
+    counted_records: int | None = None
+    """Records by copies or by offsets that are dense; null where neither tells of all."""
 
 
 class Incident(Struct, frozen=True, kw_only=True):
@@ -248,11 +248,8 @@ def _where(places: Collection[Place]) -> str:
 
 def amount_lost(bill: IncidentBill) -> str:
     """How much was lost, by the name of the worth that all of it shares: 50 committed records; 7 offsets."""
-    number, noun = bill.offsets, "offset"
-    if bill.records is not None or bill.dense:
-        number, noun = (bill.offsets if bill.records is None else bill.records), "record"
-    worth = "committed " if bill.committed == bill.offsets else ""
-    return f"{'' if bill.ends_known else 'at least '}{number} {worth}{noun}{'' if number == 1 else 's'}"
+    worth = "committed" if bill.committed == bill.offsets else ""
+    return f"{'' if bill.ends_known else 'at least '}{amount(bill.offsets, bill.counted_records, worth)}"
 
 
 def _of_them(bill: IncidentBill) -> str:
@@ -287,7 +284,7 @@ def _bill(losses: Sequence[Loss]) -> IncidentBill | None:
         records_at_least=sum(portion.records_at_least for portion in portions),
         bytes_at_least=sum(portion.bytes_at_least for portion in portions),
         ends_known=all(loss.end_known for loss in losses),
-        dense=all(portion.dense for portion in portions),
+        counted_records=_sum(portion.counted_records for portion in portions),
     )
 
 

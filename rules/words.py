@@ -30,6 +30,13 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun if count == 1 else plural(noun)}"
 
 
+def amount(offsets: int, records: int | None, worth: str = "") -> str:
+    """How much was lost: 50 committed records; 7 offsets; 980 offsets (977 records), where markers or holes are."""
+    if records is None or records == offsets:
+        return counted(offsets, f"{worth} {'offset' if records is None else 'record'}".strip())
+    return f"{counted(offsets, f'{worth} offset'.strip())} ({counted(records, 'record')})"
+
+
 def listed(things: Sequence[str]) -> str:
     """Several things in one row: a, b and c."""
     *most, last = things

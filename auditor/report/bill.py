@@ -125,7 +125,7 @@ def in_all(bill: IncidentBill) -> str:
         }
     )
     known = "" if bill.committed == bill.offsets else worth
-    markers = "any transaction markers included" if bill.records is None and bill.dense else ""
+    markers = "any transaction markers included" if bill.records is None and bill.counted_records is not None else ""
     what = f"{amount_lost(bill)} in {counted(bill.losses, 'range')}"
     return ", ".join(filter(None, (what, known, markers, _how_large(bill))))
 

@@ -47,6 +47,11 @@ class Portion(Struct, frozen=True, kw_only=True):
     """Whether a leader gave these offsets one after the other: each is a record's, or a transaction marker's."""
 
     @property
+    def counted_records(self) -> int | None:
+        """Records as copies count them, or as dense offsets do, markers among them; null where neither tells."""
+        return self.records if self.records is not None or not self.dense else self.end_offset - self.start_offset
+
+    @property
     def surely_told(self) -> bool:
         """Whether somebody was surely told that these records are written."""
         return self.worth in _SURE

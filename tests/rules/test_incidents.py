@@ -11,6 +11,7 @@ from rules.judging.judge import judge
 from rules.loss.incurred import Loss
 from rules.loss.worth import Portion
 from rules.sketch.notation import read_sketch
+from tests.replaced import replace
 
 
 def elected(partition: int, at: int | None, *, broker: int = 2, clock: str = "controller", epoch: int = 1) -> Finding:
@@ -55,7 +56,15 @@ def test_unclean_elections_of_one_event_are_one_incident() -> None:
     assert incident.bill == IncidentBill(
         losses=2, offsets=40, committed=40, acknowledged=0, possibly_acknowledged=0, never_committed=0, records=40,
         bytes=200, records_at_least=40, bytes_at_least=200, ends_known=True,
+        counted_records=40,
     )  # fmt: skip
+
+
+def test_markers_are_not_counted_as_records_beside_a_range_that_no_copy_tells() -> None:
+    untold = lost(5, 35, None)
+    dense = replace(untold, portions=tuple(replace(portion, dense=True) for portion in untold.portions))
+    (incident,) = group([elected(0, 1000)], {}, BEARINGS, {("c", "t", 0): [lost(40, 50, 9), dense]})
+    assert "40 committed offsets (39 records)" in incident.title
 
 
 ELECTED = "Broker 2 (t-0) was elected from outside the ISR."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rules.words import any_of, it_or_them, numbered
+from rules.words import amount, any_of, it_or_them, numbered
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,8 @@ def test_any_of_several_is_one() -> None:
 
 def test_one_thing_is_it() -> None:
     assert [it_or_them(count) for count in (0, 1, 2)] == ["them", "it", "them"]
+
+
+def test_an_amount_tells_offsets_and_records_apart_where_they_are_not_as_many() -> None:
+    told = [amount(1, 1), amount(7, None), amount(3, 3, "committed"), amount(30, 1, "committed")]
+    assert told == ["1 record", "7 offsets", "3 committed records", "30 committed offsets (1 record)"]

@@ -9,7 +9,7 @@ from msgspec import Struct
 from auditor.report.model import Loss, PlacedHistory
 from auditor.report.placed import Placed
 from auditor.report.worths import PERHAPS, held_by_none, worths_counted
-from rules.words import counted, listed
+from rules.words import amount, counted, listed
 
 
 class LostRange(Placed, frozen=True, kw_only=True):
@@ -66,9 +66,9 @@ class LossTotals(Struct, frozen=True, kw_only=True):
 
     @property
     def amount(self) -> str:
-        """How much, in words: 50 records; at least 12 offsets."""
+        """How much, in words: 50 records; at least 12 offsets; 980 offsets (977 records)."""
         least = "" if self.ends_known else "at least "
-        return least + (counted(self.offsets, "offset") if self.records is None else counted(self.records, "record"))
+        return least + amount(self.offsets, self.records)
 
     @property
     def worth(self) -> str:
@@ -158,13 +158,8 @@ def _unsearched(loss: Loss) -> int:
 
 def _records(lost: Sequence[LostRange]) -> int | None:
     """Records as copies count them, or as dense offsets do; null where one stretch tells neither."""
-    counts = [
-        portion.records if portion.records is not None else portion.end_offset - portion.start_offset
-        for each in lost
-        for portion in each.loss.portions
-        if portion.records is not None or portion.dense
-    ]
-    return sum(counts) if len(counts) == sum(len(each.loss.portions) for each in lost) else None
+    counts = [portion.counted_records for each in lost for portion in each.loss.portions]
+    return None if None in counts else sum(count or 0 for count in counts)
 
 
 def _holders(lost: Sequence[LostRange]) -> Iterator[SurvivorHolder]:
