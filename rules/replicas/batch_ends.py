@@ -88,8 +88,9 @@ def boundaries(
     for replica in replicas:
         for run in replica.log.epochs:
             known.setdefault(run.epoch, set()).add(run.end_offset)
-    for epoch, end in (one for m in moments if at_least for one in _least_ends(m)):
-        if end < max(known.get(epoch, ()), default=end):
+    furthest = {epoch: max(ends) for epoch, ends in known.items() if at_least}
+    for epoch, end in (one for m in moments if furthest for one in _least_ends(m)):
+        if end < furthest.get(epoch, end):
             known[epoch].add(end)
     return {epoch: sorted(offsets) for epoch, offsets in known.items()}
 
