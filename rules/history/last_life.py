@@ -140,7 +140,7 @@ def of_the_last_life(moments: Sequence[Moment]) -> list[Moment]:
     most = max(map(len, begun.values()), default=0)
     since = {clock: times[-1] for clock, times in begun.items() if len(times) == most}
     everywhere = max(since.values(), default=0)
-    made = _made_again(ordered(m for m in moments if m.kind in ("log-deleted", "log-created"))) if since else {}
+    made = _made_again(ordered(_dated(moments)), everywhere) if since else {}
     return [
         moment
         for moment in moments
@@ -149,18 +149,27 @@ def of_the_last_life(moments: Sequence[Moment]) -> list[Moment]:
     ]
 
 
-def _made_again(moments: Iterable[Moment]) -> dict[str, int]:
+def _made_again(moments: Iterable[Moment], begun: int) -> dict[str, int]:
     """When each clock told last of a log's deletion behind which its broker made the log again.
 
-    Releases up to 2.4 tell no role of a broker that follows: then no epoch shows what began there.
+    Releases up to 2.4 tell no role of a broker that follows: then no epoch shows what began there. A log that goes
+    after the last life has begun elsewhere is of the life before, if its broker tells of that and has made none since.
     """
     gone: dict[str, int] = {}
     made: dict[str, int] = {}
+    older: set[str] = set()
     for moment in moments:
+        clock, time = moment.clock, moment.time or 0
         if moment.kind == "log-deleted":
-            gone[moment.clock] = moment.time or 0
-        elif moment.clock in gone:
-            made[moment.clock] = gone[moment.clock]
+            gone[clock] = time
+            if clock in older:
+                made[clock] = time
+        elif moment.kind == "log-created" and clock in gone:
+            made[clock] = gone[clock]
+        elif time < begun:
+            older.add(clock)
+        elif moment.kind in ("log-created", *ROLE_KINDS):
+            older.discard(clock)
     return made
 
 
