@@ -44,9 +44,8 @@ def kept(history: str) -> list[int]:
         # Deleted later where the life before was led, and never made there again; made there, and moved away.
         ("t5 deletes 2\nt6 acks 1 at 4 acks=1\nt7 deletes 1\n" + EMPTY_OF_2, [5, 7, 9]),
         (
-            "t5 deletes 2\nt5 deletes 1\nt6 leads 1 epoch 0 at 0 hw 0\nt7 acks 1 at 0 acks=1\nt8 deletes 1\n"
-            "t9 leads 2 epoch 1 at 0 hw 0",
-            [5, 5, 6, 7, 8, 9],
+            "t5 deletes 2\nt5 deletes 1\n" + LED_AGAIN + "\nt11 deletes 1\nt12 leads 2 epoch 1 at 0 hw 0",
+            [5, 5, 9, 10, 11, 12],
         ),
         # Its controller gave epoch 0 to another one before: that was another life.
         (
