@@ -154,7 +154,8 @@ class _Telling(Struct, frozen=True):
     def disk(self, disk: str, findings: Sequence[Finding], losses: Losses) -> Incident:
         """Damage of many partitions of one log dir."""
         partitions = len(_partitions(findings))
-        title = f"The log dir {disk} is damaged in {partitions} partitions."
+        sure = any(finding.confidence != "possible" for finding in findings)
+        title = f"The log dir {disk} {'is' if sure else 'may be'} damaged in {partitions} partitions."
         return self._incident(title, "broker", findings, losses)
 
     def event(self, findings: Sequence[Finding], losses: Losses) -> Incident:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rules.catalog import BEARINGS, RULES
-from rules.finding import Finding, Severity, named_facts
+from rules.finding import Confidence, Finding, Severity, named_facts
 from rules.incident import ONE_EVENT_MS, IncidentBill, group
 from rules.judging.judge import judge
 from rules.loss.incurred import Loss
@@ -125,6 +125,14 @@ def test_what_the_last_leader_holds_again_is_in_no_sum() -> None:
     (incident,) = group([elected(0, 1000)], {}, BEARINGS, own)
     assert incident.bill is not None
     assert (incident.bill.losses, incident.bill.offsets) == (1, 5)
+
+
+@pytest.mark.parametrize(("last", "told"), [("possible", "may be"), ("certain", "is")])
+def test_a_disk_of_which_damage_is_possible_alone_is_not_called_damaged(last: Confidence, told: str) -> None:
+    damage = [replace(found("EPOCH003", partition, (1,)), confidence="possible") for partition in range(2)]
+    damage.append(replace(found("EPOCH003", 2, (1,)), confidence=last))
+    incidents = group(damage, {finding.id: "broker-1/data" for finding in damage}, BEARINGS)
+    assert [one.title for one in incidents] == [f"The log dir broker-1/data {told} damaged in 3 partitions."]
 
 
 def test_damage_of_a_disk_and_an_election_bill_one_loss_once() -> None:
