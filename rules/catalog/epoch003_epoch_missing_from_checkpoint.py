@@ -30,8 +30,8 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
 
     An entry is flushed before the batch that opens its epoch, so a missing one was lost later. The file was
     deleted, overwritten or left behind by a crash. Kafka does not rebuild it from the log except after an unclean
-    stop, and then only what is newer than all that is left. Of the first records with epochs the file may know the later
-    ones alone: a follower makes no entries until it hears that the format was raised.
+    stop, and then only what is newer than all that is left. A follower makes no entries until it hears that the format
+    was raised, so the first records with epochs may have none.
 
     Proves
     ------
