@@ -20,8 +20,6 @@ PERHAPS: Final = "Perhaps"
 """The kind of what may be lost; its words begin so."""
 ROOMS: Final = {"LOST": 4, "WHY": 4, "DO NOW": 5, "GO?": 4, "NOT SEEN": 2}
 """Lines that a part has for sure; what others leave over is shared."""
-WHOLE_FIRST: Final = ("LOST", "WHY")
-"""Parts whose first item comes before the rest of any other part."""
 SHARING: Final = ("LOST", "GO?", "DO NOW", "WHY", "NOT SEEN")
 _DOING: Final = re.compile(
     r"(?:restarting|electing|restarting or electing) broker \d+(?:, \d+)*(?: or \d+)?|a rolling restart"
@@ -92,11 +90,12 @@ def rooms_of(bodies: dict[str, list[Item]], lines: int, page: Sheet) -> dict[str
     needs = {name: sum(len(item.lines) for item in items) for name, items in bodies.items()}
     rooms = {name: min(needs[name], _with_rest(items, items[0].forms[:1], page)) for name, items in bodies.items()}
     kinds = {name: _with_rest(items, _of_each_kind(items), page) for name, items in bodies.items()}
-    first = {name: _whole_first(items) for name, items in bodies.items() if name in WHOLE_FIRST}
-    whole = {name: _with_rest(bodies[name], shown, page) for name, shown in first.items()}
+    whole = {name: _with_rest(items, _whole_first(items), page) for name, items in bodies.items()}
+    lost = {name: whole[name] for name, items in bodies.items() if name == "LOST" and items[0].kind != PERHAPS}
+    cause = {name: whole[name] for name in bodies if name == "WHY"}
     for name in (name for name in reversed(SHARING) if name in rooms):
         rooms[name] -= max(0, min(rooms[name] - LEAST, sum(rooms.values()) - lines))
-    for wanted in (whole, kinds, ROOMS, needs):
+    for wanted in (lost, kinds, cause, ROOMS, needs):
         for name in (name for name in SHARING if name in rooms and name in wanted):
             more = min(needs[name], wanted[name]) - rooms[name]
             rooms[name] += max(0, min(more, lines - sum(rooms.values())))
