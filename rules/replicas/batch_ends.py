@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import dropwhile, product
 from typing import Final
 
@@ -89,20 +89,23 @@ def boundaries(
         for run in replica.log.epochs:
             known.setdefault(run.epoch, set()).add(run.end_offset)
     furthest = {epoch: max(ends) for epoch, ends in known.items() if at_least}
-    for epoch, end in (one for m in moments if furthest for one in _least_ends(m)):
-        if end < furthest.get(epoch, end):
-            known[epoch].add(end)
+    for moment in moments if furthest else ():
+        for epoch, end in product(*_least_ends(moment, furthest)):
+            if end < furthest[epoch]:
+                known[epoch].add(end)
     return {epoch: sorted(offsets) for epoch, offsets in known.items()}
 
 
-def _least_ends(moment: Moment) -> Iterator[tuple[int, int]]:
-    """In every epoch that an answer may be of: where the batch before it has ended, and where its own ends at least.
+def _least_ends(moment: Moment, known: Iterable[int]) -> tuple[list[int], list[int]]:
+    """The known epochs that an answer may be of; where the batch before it has ended, and where its own ends at least.
 
     The same leader went on, so batches end there in whichever of these epochs they are.
     """
-    if isinstance(moment, Produced) and moment.error == 0 and not moment.doubtful and moment.term is not None:
-        ends = (end for end in (moment.offset, moment.end_offset) if end is not None)
-        yield from product(range(moment.term, moment.newest_term(moment.term) + 1), ends)
+    if not isinstance(moment, Produced) or moment.error != 0 or moment.doubtful or moment.term is None:
+        return [], []
+    newest = moment.newest_term(moment.term)
+    ends = [end for end in (moment.offset, moment.end_offset) if end is not None]
+    return [epoch for epoch in known if (moment.term or 0) <= epoch <= newest], ends
 
 
 OF_ITS_LOG: Final = ("log-loaded", "producer-state-saved")
