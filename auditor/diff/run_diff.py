@@ -119,7 +119,7 @@ def _open(found: Comparison, config: AuditConfig) -> Iterator[str]:
         yield f"{counted(asked, 'new question')} could not be decided"
     yield from _unseen(after)
     if after.ratio < config.min_coverage:
-        asked_for = f"--min-coverage asks for {config.min_coverage:.1%}"
+        asked_for = f"--min-coverage asks for {config.min_coverage * 100:g}%"
         yield f"the later side read {percent(after.ratio)} of its bytes, and {asked_for}"
     if after.interrupted:
         yield "the later audit was stopped early"

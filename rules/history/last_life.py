@@ -207,8 +207,10 @@ def _falls(moments: Sequence[Moment]) -> Iterator[_Fall]:
     """Where each clock tells an older leader epoch, or takes one anew after the log was deleted.
 
     A replica that is moved away and comes back comes back in a newer epoch. A late order names an older one. Behind a
-    deletion epoch 0 begins a life, even where no line of the life before tells its epoch.
+    deletion epoch 0 begins a life, even where no line of the life before tells its epoch. So it does where another
+    broker had opened it before the deletion: one life opens it once.
     """
+    opened_again = {id(moment) for moment in _opened_again(moments)}
     newest: dict[str, int] = {}
     ordered_to: dict[str, int] = {}
     deleted: dict[str, Moment] = {}
@@ -223,14 +225,29 @@ def _falls(moments: Sequence[Moment]) -> Iterator[_Fall]:
             # A controller gives an epoch to one leader.
             other = moment.kind == "leadership" and ordered_to.get(moment.clock, moment.leader) != moment.leader
             again = moment.epoch == before and (gone is not None or (other and moment.epoch == 0))
-            falls = before is not None and (moment.epoch < before or again)
+            elsewhere = before is None and id(moment) in opened_again
+            falls = elsewhere or (before is not None and (moment.epoch < before or again))
             if falls:
                 end = _log_end(moments[place:], moment.clock, moment.epoch)
-                yield _Fall(first=gone or moment, epoch=moment.epoch, deleted=gone is not None, log_end=end)
+                behind = elsewhere or gone is not None
+                yield _Fall(first=gone or moment, epoch=moment.epoch, deleted=behind, log_end=end)
             anew = known is None or (falls and (gone is not None or moment.epoch == 0))
             if moment.kind == "leadership" and moment.leader is not None:
                 ordered_to[moment.clock] = moment.leader
             newest[moment.clock] = moment.epoch if anew else max(known or 0, moment.epoch)
+
+
+def _opened_again(moments: Iterable[Moment]) -> Iterator[Moment]:
+    """Roles by which a broker opens epoch 0 with an empty log after another one had, and a log was deleted since."""
+    opener: int | None = None
+    gone = False
+    for moment in sorted(moments, key=lambda moment: moment.time or 0):
+        if moment.kind == "log-deleted":
+            gone = True
+        elif moment.kind == "leader-starts" and moment.epoch == 0 and moment.offset == 0 and not moment.doubtful:
+            if gone and opener not in (None, moment.broker):
+                yield moment
+            opener, gone = moment.broker, False
 
 
 def _log_end(behind: Iterable[Moment], clock: str, epoch: int) -> int | None:

@@ -42,7 +42,7 @@ def mutilate(logs: Sequence[Path], cut: str, rng: random.Random) -> None:
 def test_what_is_gone_accuses_nobody(case: str, cut: str, tmp_path: Path) -> None:
     whole = claims(told_of(case))
     rng = random.Random(f"{case} {cut} 0")  # noqa: S311 - the same cuts every time
-    dump = copied(case, tmp_path, logs=True)
+    dump = copied(case, tmp_path / "dump", logs=True)
     mutilate(sorted(dump.glob("*/logs/*.log")), cut, rng)
     assert claims(told(dump)) - whole == set()
 

@@ -52,6 +52,10 @@ def kept(history: str) -> list[int]:
             "t5 deletes 1\nt6 leader 2 epoch 0 isr 2\nt7 leads 2 epoch 0 at 0 hw 0\n" + LED_AGAIN,
             [5, 9, 10],
         ),
+        # Opened by a broker that had none of it before: no clock tells an epoch twice. Without a deletion two led it.
+        ("t5 deletes 1\nt7 leads 3 epoch 0 at 0 hw 0\nt9 leads 1 epoch 3 at 4 hw 4", [7, 9]),
+        ("t7 leads 3 epoch 0 at 0 hw 0\nt9 leads 1 epoch 3 at 4 hw 4", [1, 1, 2, 3, 7, 9]),
+        ("t5 deletes 1\nt7 leads 3 epoch 0 at 4 hw 4\nt9 leads 1 epoch 3 at 4 hw 4", [1, 1, 2, 3, 5, 7, 9]),
         # Started again in its epoch; on an empty disk; moved away and back.
         ("t7 leads 1 epoch 0 at 4 hw 4", [1, 1, 2, 3, 7]),
         ("t6 begins 1\nt7 follows 1 epoch 1 at 0 hw 0", [1, 1, 2, 3, 6, 7]),
