@@ -103,3 +103,11 @@ def test_several_clusters_in_one_folder_are_said_first_with_how_to_audit_each_al
     shutil.move(tmp_path / "north", tmp_path / "dump" / "north")
     alike = " ".join(render(audited(tmp_path / "dump"), columns=80).split())
     assert alike.index("east and north claim to be of the same brokers") < alike.index("LOST")
+
+
+def test_a_broker_that_stands_here_twice_is_said_first(tmp_path: Path) -> None:
+    dump = copied("unclean_4x", tmp_path / "dump")
+    assert "claim" not in render(audited(dump), columns=80)
+    shutil.copytree(dump / "broker-2", dump / "broker-2b")
+    said = " ".join(render(audited(dump), columns=80).split())
+    assert said.index("broker-2 and broker-2b claim to be of the same broker") < said.index("LOST")

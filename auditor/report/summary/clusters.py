@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from posixpath import commonpath
 from typing import Final
 
@@ -37,11 +38,19 @@ def _of_one_id(report: AuditReport) -> str:
     tops = {_top(path) for pair in pairs for path in pair if _top(pair[0]) != _top(pair[1])}
     whole = sorted(top for top in tops if len(brokers.get(top, ())) > 1)
     if len(whole) < 2:  # noqa: PLR2004 - nothing stands beside it
-        return ""
+        return _of_one_broker(sorted(tops))
     return (
         f"{listed(whole)} claim to be of the same brokers: these are copies of one cluster, or clusters with one id."
         " Audit each of these folders alone."
     )
+
+
+def _of_one_broker(tops: Sequence[str]) -> str:
+    """Folders that claim to be of the same broker; empty where there are none."""
+    if not tops:
+        return ""
+    either = "either copies of one broker's disks, or disks of several brokers that ran with one id"
+    return f"{listed(tops)} claim to be of the same broker: {either}. Leave all but one out of the dump."
 
 
 def _top(path: str) -> str:
