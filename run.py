@@ -263,11 +263,11 @@ def attempt(command: Sequence[str | Path], purpose: str) -> None:
             tail.append(line.decode(errors="replace").rstrip())
             collected += line.startswith(b"Collecting ")
             unpacking = line.startswith(b"Installing ")
-            if unpacking or (collected and time.monotonic() - said >= SECONDS_OF_SILENCE):
+            if unpacking or (line.startswith(b"Collecting ") and time.monotonic() - said >= SECONDS_OF_SILENCE):
                 said = time.monotonic()
-                say(f"{collected} packages collected" + ", unpacking them" * unpacking)
+                say(f"packages collected: {collected}" + ", unpacking them for a minute or two" * unpacking)
     if running.returncode:
-        stop(f"{purpose} failed:", "\n".join(tail), "Run the same command again: finished steps are not repeated.")
+        stop(f"{purpose} failed ({running.returncode}):", "\n".join(tail), "Run this again: done steps are kept.")
 
 
 def run(command: Sequence[str | Path]) -> int:

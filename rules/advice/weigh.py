@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rules.advice.copied_earlier import perhaps_behind
+from rules.advice.copied_earlier import perhaps_behind, perhaps_short
 from rules.advice.cuts import merged, owed_cuts, stretches_of
 from rules.advice.damage import damage, doubts
 from rules.advice.gates import AlreadyLost, gates
@@ -19,7 +19,7 @@ from rules.loss.held_by_none import held_by_none
 from rules.loss.incurred import Loss
 from rules.loss.survivors import FADING, Survivor, copies, held_alike, survivors
 from rules.loss.unbilled import Unbilled
-from rules.loss.written_up_to import words
+from rules.loss.written_up_to import perhaps_copied_before, words
 from rules.protocol.offsets import without
 from rules.protocol.versions import parse_kafka_version
 
@@ -102,6 +102,8 @@ def _release(evidence: PartitionEvidence, replicas: Sequence[Replica]) -> tuple[
 def _candidate(replica: Replica, owed: Cuts, held: Sequence[Held], evidence: PartitionEvidence) -> Candidate:
     lacks, cuts = merged(stretch for _, stretch in held if stretch.told_of), _cuts_under(replica, owed)
     behind = tuple(perhaps_behind(cut) for cut in cuts if cut.in_doubt)
+    if lacks and not behind and perhaps_copied_before(evidence, replica):
+        lacks, behind = (), (perhaps_short(lacks),)
     return Candidate(
         broker=replica.broker,
         path=replica.path,
@@ -168,11 +170,12 @@ def _within(replica: Replica, start: int, end: int, evidence: PartitionEvidence)
 def _rank(candidate: Candidate) -> tuple[int, int, int, int]:
     """The newest epoch, the longest log, the least damage: in this order, as the protocol ranks.
 
-    Whose files may only have been copied earlier wrote all that its followers have, and is doubted for no more.
+    Whose files may only have been copied earlier wrote all that its followers have. Of those who have it for sure one
+    comes before it: it may have lost that in a crash.
     """
     wrote = max((cut.log_end_offset for cut in candidate.cuts if cut.leader_wrote), default=0)
-    doubts = 0 if wrote else len(candidate.doubts)
-    return -candidate.last_epoch, -max(wrote, candidate.log_end_offset), len(candidate.damage), doubts
+    reach = max(wrote, candidate.log_end_offset)
+    return -candidate.last_epoch, -reach, len(candidate.damage), len(candidate.doubts)
 
 
 def _doomed(

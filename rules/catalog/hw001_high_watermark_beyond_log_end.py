@@ -36,10 +36,10 @@ def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
     The broker did not stop in order: an unflushed tail is lost lawfully in a crash and copied back from another
     replica. Up to 2.3 a cut changed neither the high watermark nor its checkpoint until the leader answered again. In
     a copy taken live (`--copied live`) log and checkpoint are of different moments. Where nobody says whether brokers
-    ran or had crashed, that is a question: after a crash the broker may lead without those records. Without the marker of an orderly stop the log may end at a
-    producer snapshot. Then the next segment may not have been copied, and that is a question too. All else is reported with low severity. It is medium where
-    other replicas are at hand and none holds the records, or the checkpoint alone is wrong. It stays high where the
-    tail had been flushed.
+    ran or had crashed, that is a question: after a crash the broker may lead without those records. Without the marker
+    of an orderly stop the log may end at a producer snapshot. Then the next segment may not have been copied, and that
+    is a question too. All else is reported with low severity. It is medium where other replicas are at hand and none
+    holds the records, or the checkpoint alone is wrong. It stays high where the tail had been flushed.
 
     Upheld
     ------
@@ -56,13 +56,13 @@ def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
         if claim is None or claim.offset <= replica.log_end_offset or not replica.end_known:
             continue
         holders = _holders(evidence, replica, claim.offset)
-        if perhaps_copied_before(evidence, replica):
+        absent = perhaps_absent(replica, evidence)
+        if perhaps_copied_before(evidence, replica) and not (absent and holders):
             # A live copy takes the log a moment before its checkpoint; a crash takes what a new leader may then lack.
             why = f"its log end offset is {replica.log_end_offset}" if holders else "no log here reaches it"
             why += f". Either records are lost{' there' if holders else ''}, or the files were copied while brokers wrote"
             yield _undecided(replica, claim, why, "the option --copied live, stopped or crashed")
             continue
-        absent = perhaps_absent(replica, evidence)
         if absent is not None:
             why = f"its log end offset is {replica.log_end_offset}. A producer snapshot is there: the next segment may not be"
             yield _undecided(replica, claim, f"{why} copied", f"{absent}, if the broker has it")

@@ -57,7 +57,8 @@ def risen_starts(own: Iterable[Sequence[Moment]], leaders: Mapping[int, int]) ->
                 risen = None
             if isinstance(moment, LogEvent | LogCut):
                 now = log_start_after(moment, start, tells=True)
-                if moment.kind in (*BEGUN_ANEW, "log-start-moved"):
+                back = risen is not None and now is not None and now <= risen[0]
+                if back or moment.kind in (*BEGUN_ANEW, "log-start-moved"):
                     risen = None
                 elif isinstance(moment, LogEvent) and start is not None and now is not None and start < now:
                     risen = start, moment

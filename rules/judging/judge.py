@@ -28,7 +28,7 @@ from rules.judging.withheld import not_told, without_order, would_order
 from rules.loss.held_by_none import held_by_none
 from rules.loss.incurred import Loss, losses
 from rules.loss.unbilled import unbilled
-from rules.loss.written_up_to import perhaps_copied_before
+from rules.loss.written_up_to import perhaps_without_its_end
 from rules.protocol.steps import Budget, budgeted
 from rules.replicas.log_reach import LogReach, log_reach
 from rules.rule import Rule
@@ -176,7 +176,7 @@ def _to_decide(findings: Sequence[Finding], billed: Sequence[Loss], rules: Itera
 
 def _not_seen_whole(evidence: PartitionEvidence) -> bool:
     """Whether a log is not here whole, or perhaps without its end, or lies elsewhere, or records are in no log."""
-    partly = any(r.unopened or perhaps_copied_before(evidence, r) for r in evidence.current)
+    partly = any(r.unopened or perhaps_without_its_end(evidence, r) for r in evidence.current)
     return partly or bool(evidence.foreign.exchanged or held_by_none(evidence))
 
 

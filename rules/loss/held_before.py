@@ -57,7 +57,7 @@ def _removed(evidence: PartitionEvidence, log: RisenStart, start: int) -> Unsett
         broker=log.broker,
         words=f"when {who} loaded its log, it had {what} no more, and no line tells of a deletion. Then {who} led in"
         f" epoch {log.after}. Followers delete what lies before their leader's log, so that may be lost{kept}",
-        missing=f"a copy of the disk that {who} had before it was started again",
+        missing=f"{who}'s server.log without gaps, or a copy of the disk that it had before it was started again",
         start_offset=start,
         end_offset=log.end_offset,
         shown=((log.loaded, "the log is loaded without its beginning"), (log.leads, "its broker leads with it")),

@@ -98,10 +98,20 @@ def left_by_a_cut(evidence: PartitionEvidence, replica: Replica) -> bool:
 
 def perhaps_copied_before(evidence: PartitionEvidence, replica: Replica) -> bool:
     """Whether its log lost its end in a crash, or was only copied before its high watermark, and nobody says which."""
+    return evidence.copied_live and not evidence.copied and below_its_watermark(evidence, replica)
+
+
+def perhaps_without_its_end(evidence: PartitionEvidence, replica: Replica) -> bool:
+    """Whether its broker crashed or may have, and its log ends before what it had."""
+    crashed = evidence.copied in CRASHED and below_its_watermark(evidence, replica)
+    return crashed or perhaps_copied_before(evidence, replica)
+
+
+def below_its_watermark(evidence: PartitionEvidence, replica: Replica) -> bool:
+    """Whether its log ends before the high watermark that its broker saved, and no cut of an old release left that."""
     claim = replica.high_watermark
     short = claim is not None and replica.end_known and claim.offset > replica.log_end_offset
-    unsaid = evidence.copied_live and not evidence.copied and bool(evidence.followers_of(replica))
-    return short and unsaid and not left_by_a_cut(evidence, replica)
+    return short and not left_by_a_cut(evidence, replica)
 
 
 def wrong_alone(evidence: PartitionEvidence, replica: Replica) -> bool:

@@ -432,10 +432,17 @@ def test_a_high_watermark_beyond_a_log_copied_live(yard: Yard) -> None:
     assert (yard.told(), yard.undecided()) == ([], [("HW001", (3,))])
     (advised,) = yard.report().advice
     going = {gate.action: gate.going for gate in advised.advice.gates}
-    assert (going["elect broker 1"], going["elect broker 3"], going["restart broker 3"]) == ("go", "no-go", "unknown")
+    assert (going["elect broker 1"], going["elect broker 3"], going["restart broker 3"]) == ("go", "unknown", "unknown")
+    crashed = audit(yard.root, AuditConfig(engine="local", copied="crashed")).advice[0].advice.gates
+    assert [gate.going for gate in crashed if gate.action == "elect broker 3"] == ["no-go"]
     said = audit(yard.root, AuditConfig(engine="local", copied="live"))
     assert [(f.rule, Severity(f.severity).label, f.brokers) for f in said.violations] == [("HW001", "low", (3,))]
     assert (said.verdict, said.advice) == ("clean", ())
+
+
+def test_a_high_watermark_beyond_the_only_log_copied_live(yard: Yard) -> None:
+    yard.broker(3, SHORT, hw=100, clean=False, recovery=60)
+    assert ("HW001", (3,)) in yard.undecided()
 
 
 def test_a_high_watermark_below_the_log_start(yard: Yard) -> None:

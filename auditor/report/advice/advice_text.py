@@ -187,7 +187,9 @@ def _candidates(advice: Advice, *, more: bool) -> Iterator[str]:
 
 def _free(candidate: Candidate, advice: Advice, *, more: bool) -> str:
     """That nothing is lost by its election, or nothing more; nothing of one that is barred, or beyond what was seen."""
-    if candidate.barred or any(cut.in_doubt for cut in candidate.cuts):
+    longer = any(other.log_end_offset > candidate.log_end_offset for other in advice.candidates)
+    short = candidate.had_reached is not None and longer
+    if candidate.barred or short or any(cut.in_doubt for cut in candidate.cuts):
         return ""
     seen = advice.nowhere or going(advice, candidate.broker) != "go"
     what = "no more committed or acknowledged records" if more else "no committed or acknowledged record"

@@ -35,6 +35,8 @@ FOLLOWED = "t8 follows 2 epoch 1 at 7 hw 7 from 1\n"
         (f"t1 begins 1\nt2 leads 2 epoch 0 at 0 hw 0\nt3 starts 2 at 3\n{LOADED}{LED}{FOLLOWED}", [(3, 4)]),
         # A follower deletes what its leader lacks: that is no reason for it.
         (f"t1 begins 1\nt2 leads 2 epoch 0 at 0 hw 0\n{LOADED}{LED}{FOLLOWED}t9 starts 2 at 4\n", [(0, 4)]),
+        # A later start has them again.
+        (f"{BEGAN}{LOADED}t6 loads 1 at 7 start 0\n{LED}", []),
         # It never led with that log; or nothing tells where it had begun.
         (BEGAN + LOADED, []),
         (LOADED + LED, []),
