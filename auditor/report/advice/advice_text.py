@@ -74,8 +74,7 @@ def text(
     each = (line for placed in advice[:SHOWN] for line in (*_partition(placed), ""))
     lines = [*_in_all(lost), *to_do, *map(plain, restarts(advice)), *each]
     if len(advice) > SHOWN:
-        more = counted(len(advice) - SHOWN, "more partition")
-        lines.append(f"… and {more}; ask for one with --topic and --partition")
+        lines.append(f"… and {counted(len(advice) - SHOWN, 'more partition')}; ask for one with --topic and --partition")
     lines.append("This advice knows only the brokers in this dump. Add the disks of all others that may hold more.")
     return "".join(f"{line}\n" for line in lines) + unread
 
@@ -187,8 +186,7 @@ def _candidates(advice: Advice, *, more: bool) -> Iterator[str]:
 
 def _free(candidate: Candidate, advice: Advice, *, more: bool) -> str:
     """That nothing is lost by its election, or nothing more; nothing of one that is barred, or beyond what was seen."""
-    longer = any(other.log_end_offset > candidate.log_end_offset for other in advice.candidates)
-    short = candidate.had_reached is not None and longer
+    short = candidate.had_reached and any(c.log_end_offset > candidate.log_end_offset for c in advice.candidates)
     if candidate.barred or short or any(cut.in_doubt for cut in candidate.cuts):
         return ""
     seen = advice.nowhere or going(advice, candidate.broker) != "go"
