@@ -74,7 +74,7 @@ def text(
     each = (line for placed in advice[:SHOWN] for line in (*_partition(placed), ""))
     lines = [*_in_all(lost), *to_do, *map(plain, restarts(advice)), *each]
     if len(advice) > SHOWN:
-        lines.append(f"… and {counted(len(advice) - SHOWN, 'more partition')}; ask for one with --topic and --partition")
+        lines.append(f"… and {counted(len(advice) - SHOWN, 'more partition')}; name one by --topic and --partition")
     lines.append("This advice knows only the brokers in this dump. Add the disks of all others that may hold more.")
     return "".join(f"{line}\n" for line in lines) + unread
 
