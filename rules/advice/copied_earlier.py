@@ -49,10 +49,8 @@ def perhaps_behind(cut: OwedCut) -> str:
 
 def perhaps_short(lacks: Sequence[Stretch]) -> str:
     """The same of whoever did not lead, and whose own high watermark says that it had records which are not here."""
-    return (
-        f"its log lacks {_named(lacks)}. Perhaps it has them, and was only copied before its high watermark. "
-        f"Or it lost them in a crash. {HOW}"
-    )
+    why = "lost in a crash, or only copied early, which --copied live, stopped or crashed tells"
+    return f"its log lacks {_named(lacks)} here: {why}"
 
 
 def perhaps_last(cut: OwedCut) -> str:
