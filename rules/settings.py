@@ -55,9 +55,10 @@ INCARNATION: Final = "broker.incarnation"
 BROKER_EPOCH: Final = "broker.epoch"
 CONTROLLER_EPOCH: Final = "controller.epoch"
 QUORUM_LEADER: Final = "quorum.leader"
-LEADER_OF_EPOCH: Final = "quorum.leader.of.epoch."
 """As what a process registered, which epoch a controller leads under ZooKeeper, and which node the quorum."""
 MEMBERSHIPS: Final = (INCARNATION, BROKER_EPOCH, CONTROLLER_EPOCH, QUORUM_LEADER)
+LEADER_OF_EPOCH: Final = "quorum.leader.of.epoch."
+"""Behind it stands the epoch of the metadata log whose elected leader is told."""
 
 BROKER_NAMES: Final[Mapping[str, str]] = {
     CLEANUP_POLICY: "log.cleanup.policy",

@@ -5,7 +5,6 @@ Followers have no record of its epoch but from it. So it had what they hold, and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import dropwhile
 from typing import Final
 
@@ -47,12 +46,6 @@ def perhaps_behind(cut: OwedCut) -> str:
     )
 
 
-def perhaps_short(lacks: Sequence[Stretch]) -> str:
-    """The same of whoever did not lead, and whose own high watermark says that it had records which are not here."""
-    why = "lost in a crash, or only copied early, which --copied live, stopped or crashed tells"
-    return f"its log lacks {_named(lacks)} here: {why}"
-
-
 def perhaps_last(cut: OwedCut) -> str:
     """The same of the follower, which holds what the leader may have lost."""
     return (
@@ -66,5 +59,5 @@ def _them(cut: OwedCut) -> str:
     return it_or_them(sum(stretch.end_offset - stretch.start_offset for stretch in cut.gone))
 
 
-def _named(gone: Sequence[Stretch]) -> str:
+def _named(gone: tuple[Stretch, ...]) -> str:
     return ", ".join(f"{offsets_told(s.start_offset, s.end_offset)}{of_epoch(s.epoch)}" for s in gone)

@@ -45,6 +45,12 @@ def perhaps_lacked(held: Sequence[Held]) -> Iterator[str]:
         yield f"it lacks {perhaps_words(open_ones)}"
 
 
+def perhaps_short(lacks: Sequence[Stretch]) -> str:
+    """What a candidate lacks that it had by its own high watermark, and may have still."""
+    why = "lost in a crash, or only copied early, which --copied live, stopped or crashed tells"
+    return f"its log lacks {named(lacks)} here: {why}"
+
+
 def _within(stretch: Stretch, other: Stretch) -> bool:
     ends = other.start_offset <= stretch.start_offset and stretch.end_offset <= other.end_offset
     return stretch.epoch == other.epoch and ends

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rules.advice.copied_earlier import perhaps_behind, perhaps_short
+from rules.advice.copied_earlier import perhaps_behind
 from rules.advice.cuts import merged, owed_cuts, stretches_of
 from rules.advice.damage import damage, doubts
 from rules.advice.gates import AlreadyLost, gates
-from rules.advice.lacking import Held, holders, perhaps_lacked
+from rules.advice.lacking import Held, holders, perhaps_lacked, perhaps_short
 from rules.advice.unjudged_logs import unjudged_copies
 from rules.advice.weighed import Advice, Candidate, Doomed, Nowhere, OwedCut, Stretch
 from rules.evidence import PartitionEvidence, Replica

@@ -22,7 +22,7 @@ from rules.replay import Clocks, Replay, committed_alone, release_at, replay
 from rules.replay.closing import Closing, Unclosed, closings
 from rules.replay.stable import StableLogs
 from rules.replicas.alone import credible
-from rules.replicas.batch_ends import boundaries, next_boundary
+from rules.replicas.batch_ends import Boundaries, boundaries, next_boundary
 from rules.replicas.commits_of_groups import GroupCommit
 from rules.replicas.committed_by_proof import committed_by_proof
 from rules.replicas.compacting import is_compacted
@@ -190,16 +190,16 @@ class PartitionEvidence(Struct, frozen=True, kw_only=True, dict=True):
         return {} if self.epochs_used_twice else lacked_roles(self.chronicle, brokers, created_again=again)
 
     @cached_property
-    def _boundaries(self) -> Mapping[bool, Mapping[int, Sequence[int]]]:
-        return {least: boundaries(self.chronicle, self.own_logs, at_least=least) for least in (True, False)}
+    def _boundaries(self) -> Boundaries:
+        return boundaries(self.chronicle, self.own_logs)
 
     def ends_told(self, epoch: int, offset: int) -> bool:
         """Whether anything tells of a boundary between batches of the epoch at the offset or beyond."""
-        return any(last >= offset for last in self._boundaries[False].get(epoch, ())[-1:])
+        return any(last >= offset for last in self._boundaries.stated.get(epoch, ())[-1:])
 
     def batch_end(self, base_offset: int, epoch: int | None) -> int:
         """Where the batch ended whose first record an answer to a producer names."""
-        return next_boundary(base_offset, self._boundaries[True].get(-1 if epoch is None else epoch, ()))
+        return next_boundary(base_offset, self._boundaries.bounding.get(-1 if epoch is None else epoch, ()))
 
     @cached_property
     def replayed(self) -> Replay:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import dropwhile, product
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from rules.chronicle.chronicle import Chronicle
@@ -21,7 +22,7 @@ class BatchEnds:
     def __init__(
         self, chronicle: Chronicle, replicas: Sequence[Replica], openings: Mapping[int, RoleTaken]
     ) -> None:
-        self._known = boundaries(chronicle, replicas)
+        self._known = boundaries(chronicle, replicas).bounding
         # What only an epoch file tells neither ends a batch nor says who had it.
         self._openings = sorted((epoch, openings[epoch]) for epoch in openings if not openings[epoch].doubtful)
         self._replicas = replicas
@@ -63,13 +64,26 @@ def next_boundary(base_offset: int, known: Sequence[int]) -> int:
     return known[place] if place < len(known) else base_offset + 1
 
 
-def boundaries(
-    chronicle: Chronicle, replicas: Sequence[Replica], *, at_least: bool = True
-) -> dict[int, list[int]]:
-    """Offsets at which batches of each epoch are known to begin or end, in order.
+class Boundaries(Struct, frozen=True, kw_only=True):
+    """Offsets at which batches of each epoch begin or end, in order."""
 
-    `at_least` counts too what keeps a batch from being taken for longer than it may have been.
-    """
+    stated: Mapping[int, Sequence[int]]
+    bounding: Mapping[int, Sequence[int]]
+    """With those that keep a batch from being taken for longer than it may have been."""
+
+
+def boundaries(chronicle: Chronicle, replicas: Sequence[Replica]) -> Boundaries:
+    """What statements and logs tell of them."""
+    known = _known_offsets(chronicle, replicas)
+    stated = {epoch: sorted(offsets) for epoch, offsets in known.items()}
+    for moment in chronicle.moments:
+        for epoch, end in product(*_least_ends(moment, stated)):
+            if end < stated[epoch][-1]:
+                known[epoch].add(end)
+    return Boundaries(stated=stated, bounding={epoch: sorted(offsets) for epoch, offsets in known.items()})
+
+
+def _known_offsets(chronicle: Chronicle, replicas: Sequence[Replica]) -> dict[int, set[int]]:
     known: dict[int, set[int]] = {}
     moments = chronicle.moments
     led = {(m.epoch, m.broker) for m in moments if m.kind == "leader-starts"}
@@ -88,12 +102,7 @@ def boundaries(
     for replica in replicas:
         for run in replica.log.epochs:
             known.setdefault(run.epoch, set()).add(run.end_offset)
-    furthest = {epoch: max(ends) for epoch, ends in known.items() if at_least}
-    for moment in moments if furthest else ():
-        for epoch, end in product(*_least_ends(moment, furthest)):
-            if end < furthest[epoch]:
-                known[epoch].add(end)
-    return {epoch: sorted(offsets) for epoch, offsets in known.items()}
+    return known
 
 
 def _least_ends(moment: Moment, known: Iterable[int]) -> tuple[list[int], list[int]]:

@@ -20,11 +20,11 @@ from auditor.report.postmortem.parts import SHOWN, billed, capped, grave, place,
 from auditor.report.postmortem.protocols import one, protocols
 from auditor.report.postmortem.timeline import timeline, whole_timelines
 from auditor.report.postmortem.undecided import still_open
-from auditor.report.sheet import percent, size
 from auditor.report.summary.action import Action
 from auditor.report.summary.actions import actions as summed_up
 from auditor.report.summary.clusters import several_clusters
 from auditor.report.summary.conclusion import asked as left_open
+from auditor.report.summary.conclusion import part_read
 from auditor.report.summary.incidents import IncidentEntry, incident_entries
 from auditor.report.unbilled import sentence as in_words
 from auditor.report.unbilled import unbilled
@@ -80,8 +80,7 @@ def _summary(report: AuditReport) -> Iterator[str]:
     if len(gone) <= SENTENCES_SHOWN:
         yield from (f"- {place(history)}: {text(in_words(each))}" for history, each in gone)
     replicas, partitions = counted(coverage.replicas_seen, "replica"), counted(coverage.partitions, "partition")
-    held = f"{percent(coverage.ratio)} of {size(coverage.bytes_seen)} on disk"
-    read = held if coverage.replicas_seen else "no broker's disk"
+    read = part_read(coverage) if coverage.replicas_seen else "no broker's disk"
     reach = f" {coverage.scope.words}" if report.verdict == "clean" and coverage.scope.words else ""
     yield (
         f"\nVerdict: **{report.verdict}**{reach}. Read: {replicas} of {partitions} on"

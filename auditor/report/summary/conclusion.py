@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from auditor.report.model import AuditReport, PlacedHistory, Unbilled
+from auditor.report.model import AuditReport, Coverage, PlacedHistory, Unbilled
 from auditor.report.sheet import percent, size
 from auditor.report.summary.action import Action
 from auditor.report.summary.actions import actions
@@ -113,7 +113,12 @@ def read_of(report: AuditReport) -> str:
     """How much was read, in words."""
     if not report.coverage.replicas_seen:
         return "no broker's disk is here"
-    return f"{percent(report.coverage.ratio)} of {size(report.coverage.bytes_seen)} on disk"
+    return part_read(report.coverage)
+
+
+def part_read(coverage: Coverage) -> str:
+    """How much of what lies on the disks was read."""
+    return f"{percent(coverage.ratio)} of {size(coverage.bytes_seen)} on disk"
 
 
 def doubts(report: AuditReport) -> Iterator[str]:
