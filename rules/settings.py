@@ -273,8 +273,10 @@ def _held(
         newest = list({setting.clock: setting for setting in kept}.values())
         return newest or timeless, bool(statements)
     own = [s for s in dated if s.origin == "applied" and s.clock == at.clock and _standing(s, at, clocks) == "past"]
-    if own:
-        return own[-1:], True  # whoever tells of a moment had taken over what it says itself
+    if own:  # whoever tells of a moment had taken over what it says itself, and perhaps what others tell of later
+        then = replace(at, time=own[-1].since)
+        later = (s for s in dated if s.clock != at.clock and _standing(s, then, clocks) == "future")
+        return [own[-1], *(s for s in later if _standing(s, at, clocks) != "future")], True
     past: dict[str, Setting] = {}
     unsettled: list[Setting] = []
     for setting in dated:

@@ -18,6 +18,7 @@ from rules.advice.restarts import (
     leads_by_its_start,
     perhaps_leads_by_its_start,
     starts_wrong,
+    unless_others_lead,
 )
 from rules.advice.short_start import FROM_BACKUPS
 from rules.advice.unjudged_logs import not_judged, unjudged_copies, unseen_restarts
@@ -132,19 +133,24 @@ def _restarts(
         apart = contradicting(restarts.evidence.metadata_snapshots, restarts.evidence.differences)
         return [acts_on_its_metadata(found[r.path], r.broker, apart) for r in in_order]
     free = sorted(known[path].broker for path in restarts.electable)
+    may_lead = [c for c in known.values() if not vacant.electable or c.broker in vacant.electable]
     return [
-        wrong.get(r.path) or _may_lead(r, (found[r.path], elections[r.path]), free, restarts.evidence) for r in in_order
+        wrong.get(r.path) or _may_lead(r, (found[r.path], elections[r.path]), free, (may_lead, restarts.evidence))
+        for r in in_order
     ]
 
 
 def _may_lead(
-    replica: Replica, gates_of_it: tuple[Gate, Gate], free: Sequence[int], evidence: PartitionEvidence
+    replica: Replica,
+    gates_of_it: tuple[Gate, Gate],
+    free: Sequence[int],
+    among: tuple[Sequence[Candidate], PartitionEvidence],
 ) -> Gate:
     """The start of a broker that may lead by it, where its election costs something or cannot be judged."""
-    gate, election = gates_of_it
+    (gate, election), (may_lead, evidence) = gates_of_it, among
     broker, electable, leader = replica.broker, vacancy(evidence).electable, leads_meanwhile(evidence)
     if gate.going != "go" or election.going == "go" or (electable and broker not in electable):
-        return gate
+        return unless_others_lead(gate, broker, may_lead)
     if not electable and leader is not None:
         held = "if it leads now" if leader == broker else f"while broker {leader} leads"
         return replace(gate, because=f"{gate.because} This holds {held}.")

@@ -33,8 +33,9 @@ def left_out(evidence: PartitionEvidence) -> tuple[LeftOut, ...]:
     opened = (*before_reopenings(evidence), *_by_openings(evidence, successors))
     unsure = _by_ends_of_some_epoch(evidence, successors)
     every = [*opened, *unsure, *_by_cuts(evidence), *_inferred(evidence)]
-    # Whoever cut records knows more of them than who opened an epoch that nobody tells of.
-    every.sort(key=lambda stretch: stretch.older and stretch.known_end == 0)
+    # Whoever cut or answered for records knows more of them than who opened an epoch that nobody tells of.
+    vague = [stretch for stretch in every if stretch.older and stretch.known_end == 0]
+    every = [*(stretch for stretch in every if stretch not in vague), *_by_answers(evidence), *vague]
     mixed = any(stretch.latest_epoch is not None for stretch in every)
     for stretch in every:
         places = by_epoch.setdefault(stretch.epoch, [])
@@ -48,11 +49,6 @@ def left_out(evidence: PartitionEvidence) -> tuple[LeftOut, ...]:
         start = max(stretch.start, begun)
         for low, high in without(start, stretch.end, billed):
             _put(parted, places, replace(stretch, start=low, end=high))
-    for gone in _by_answers(evidence):
-        billed = [(b.start, b.end) for b in parted if b.epoch <= gone.newest and gone.epoch <= b.newest]
-        start = max(gone.start, begins.lost_later(gone.leader, gone.epoch, gone.end, gone.next_epoch))
-        for low, high in without(start, gone.end, billed):
-            _put(parted, by_epoch.setdefault(gone.epoch, []), replace(gone, start=low, end=high))
     return tuple(parted)
 
 
@@ -188,7 +184,8 @@ def _untold_after(evidence: PartitionEvidence, epoch: int, latest: int) -> int |
 
 def _over_before(evidence: PartitionEvidence, cut: Cut, latest: int) -> int:
     """The newest epoch in which a broker's log ended where it was cut later, or before: no older one wrote beyond."""
-    own = ((own_log_end(m), m.epoch if gives_role(m) else m.term) for m in evidence.chronicle.told_by(cut.broker))
+    known = evidence.chronicle
+    own = ((own_log_end(m), m.epoch if gives_role(m) else known.earliest_term(m)) for m in known.told_by(cut.broker))
     ended = (epoch for end, epoch in own if end is not None and end <= cut.offset and epoch is not None)
     return max((epoch for epoch in ended if epoch <= latest), default=-1)
 

@@ -18,10 +18,13 @@ class Deleted:
     def __init__(self, moments: Sequence[Moment], openings: Mapping[int, RoleTaken]) -> None:
         """By clock, the terms in order and the highest log start in each."""
         self._moments, self._openings = moments, openings
+        self.highest = 0
+        """The highest log start that any broker told of its own log, in whatever epoch."""
         starts: dict[str, dict[int, int]] = {}
         begun: dict[str, int] = {}
         for moment in moments:
             begun[moment.clock] = start = _begun_after(moment, begun.get(moment.clock, 0))
+            self.highest = max(self.highest, start)
             term = moment.latest_term if moment.term is None else moment.newest_term(moment.term)
             if term is not None and (start or moment.clock in starts):
                 own = starts.setdefault(moment.clock, {})
@@ -29,11 +32,6 @@ class Deleted:
                 own[term] = max(own.get(term, 0), start)
         self._terms = {clock: sorted(own) for clock, own in starts.items()}
         self._starts = {clock: [own[term] for term in sorted(own)] for clock, own in starts.items()}
-
-    @property
-    def highest(self) -> int:
-        """The highest log start that any broker told of its own log."""
-        return max((start for starts in self._starts.values() for start in starts), default=0)
 
     def below(self, leader: int | None, epoch: int) -> int:
         """Where a leader's log began in an epoch at last, as far as it told."""

@@ -5,7 +5,7 @@ Before 2.8 no directory has an id, and those of ZooKeeper's clusters of 2.8 may 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -32,9 +32,11 @@ def of_incarnation(moments: Sequence[Moment], replicas: Sequence[Replica], setti
     moments = [moment for moment in moments if moment.kind != "described" or moment.topic_id in (None, newest)]
     ids = {m.topic_id for m in moments if m.topic_id is not None and m.kind != "described"}
     if not ids:
-        since = max((_first_record(r, replicas) for r in begun_again(replicas, moments)), default=0)
-        zones = {clock: _zone(clock, settings) for clock in {m.clock for m in moments}} if since else {}
         last = of_the_last_life(moments)
+        told = gave_up(moments) if len(last) < len(moments) else frozenset()
+        before = begun_again(replicas, told)
+        zones = {clock: _zone(clock, settings) for clock in {m.clock for m in moments}} if before else {}
+        since = max((_ended(r, moments, zones) or _first_record(r, replicas) for r in before), default=0)
         return [m for m in last if m.kind == "described" or m.time is None or m.time - zones.get(m.clock, 0) >= since]
     if newest is None or len({*held, *ids}) == 1 or ids == {newest}:
         return list(moments)
@@ -86,22 +88,27 @@ def _told_last(moments: Sequence[Moment]) -> str | None:
     return None if last is None else last.topic_id
 
 
+def _ended(before: Replica, moments: Sequence[Moment], zones: Mapping[str, int]) -> int:
+    """When its broker told last that the log is to be deleted, in UTC; 0 where it told nothing of that."""
+    gone = (m for m in moments if m.kind == "log-deleted" and m.broker == before.broker and m.time is not None)
+    return max(((m.time or 0) - zones.get(m.clock, 0) for m in gone), default=0)
+
+
 def _first_record(before: Replica, replicas: Sequence[Replica]) -> int:
     """When the oldest record was written that a log in use holds which begins again after a folder, by its UTC time."""
     again = [r.log.min_timestamp for r in replicas if r.state == "current" and _begins_again(before, r)]
     return min((time for time in again if time is not None), default=0)
 
 
-def begun_again(replicas: Sequence[Replica], moments: Sequence[Moment]) -> tuple[Replica, ...]:
+def begun_again(replicas: Sequence[Replica], told: Collection[int]) -> tuple[Replica, ...]:
     """Folders that wait for their deletion where a log in use begins at their first offset with newer records.
 
-    That is an earlier life of the topic, of which no log tells that it ended: these brokers tell of no deletion. A
+    That is an earlier life of the topic, of which nobody told that it ended, as brokers tell by a deletion. A
     broker that was away then may have its old log in use again. But in an epoch above all of the folder's it may be
     the same life, unless all logs begin so: whoever lost its disk was elected, and wrote from there on.
     """
-    brokers = gave_up(moments)
     current = [replica for replica in replicas if replica.state == "current" and replica.log.batches]
-    deleted = (r for r in replicas if r.state == "deleted" and r.topic_id is None and r.broker not in brokers)
+    deleted = (r for r in replicas if r.state == "deleted" and r.topic_id is None and r.broker not in told)
     return tuple(r for r in deleted if _shows_a_life(r, current))
 
 

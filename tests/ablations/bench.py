@@ -184,7 +184,7 @@ def freed(bench: Bench, report: AuditReport) -> Iterator[str]:
     barred = {(place, gate.action): gate for place, gate in _gates(bench.whole) if gate.going == "no-go"}
     for place, gate in _gates(report):
         known = barred.get((place, gate.action))
-        if known is not None and gate.going == "go":
+        if known is not None and gate.going == "go" and "This holds unless" not in gate.because:
             yield f"frees {place}: {gate.action} {gate.because} The whole: {known.because}"
 
 

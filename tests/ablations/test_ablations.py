@@ -103,6 +103,10 @@ def test_an_answer_before_the_first_role_that_is_told_is_of_no_reign_that_came_l
 
 
 OPENED = [
+    (9203, 3, "a broker's word before any role of it is of no epoch that is known"),
+    (9073, 4, "its own word of a setting is older than what another broker told of it since"),
+    (9081, 0, "what was surely answered is billed by itself, and not as what may have been written before"),
+    (602, 2, "the log start was moved in whatever epoch"),
     (86, 3, "answers before the first one that may be of another lead are judged in the whole as well"),
     (376, 6, "what whoever holds it cuts is kept nowhere"),
     (379, 3, "a later leader that had written older records there proves nothing of newer ones"),
@@ -309,6 +313,18 @@ def test_an_answer_beside_a_hole_is_not_proved_to_be_of_another_record_than_stan
     assert [*broken(bench, report)] == []
     asked = [(f.start_offset, f.end_offset) for f in report.findings if f.rule == "ACK001" and f.verdict == "undecided"]
     assert (10, 11) in asked
+
+
+@pytest.mark.slow
+def test_a_folder_that_waits_for_its_deletion_ends_a_life_where_no_role_of_the_next_is_told(tmp_path: Path) -> None:
+    """Broker 1 made its log anew behind the deletion, and its roles in the new topic are cut off."""
+    bench, roles = Bench("lives_without_ids", tmp_path, {}), "broker-1/logs/state-change.log"
+    silent = frozenset(file for file in bench.files if file.startswith(("broker-2/logs/", "broker-3/logs/")))
+    cut_short = Ablation("the first life", silent, ((roles, ((0, 18111),)),))
+    report = bench.judged(cut_short)
+    assert report is not None
+    assert [*broken(bench, report)] == []
+    assert [loss for h in report.histories if h.topic == "more" for loss in h.losses] == []
 
 
 @pytest.mark.slow

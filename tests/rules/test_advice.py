@@ -161,6 +161,15 @@ def test_the_return_of_the_deposed_leader_destroys_the_last_copy() -> None:
     assert gate(led, "restart broker 2").because.endswith("as the disks are. This holds if it leads now.")
 
 
+def test_the_start_of_who_alone_has_records_holds_unless_another_leads() -> None:
+    told = advice_on(NEW + "broker 1 0000|\nbroker 2 000000|\nbroker 3 000000|\nt1 leads 2 epoch 0 at 0 hw 0\nt2 acks 2 at 5 acks=1\n")
+    nothing = "cuts nothing from its log, as the disks are."
+    assert gate(told, "elect broker 1").going == "no-go"
+    assert gate(told, "restart broker 2").because == f"{nothing} This holds unless broker 1 leads then."
+    alike = advice_on(NEW + "broker 1 000000|\nbroker 2 000000|\nbroker 3 000000|\nt1 leads 2 epoch 0 at 0 hw 0\nt2 acks 2 at 5 acks=1\n")
+    assert gate(alike, "restart broker 2").because == nothing
+
+
 def test_a_second_copy_opens_the_gate() -> None:
     told = advice_on(NEW + "broker 1 0000000|\nbroker 2 0000111|\nbroker 3 0000000| ; stray\n")
     assert [copy.kind for doomed in told.doomed for copy in doomed.others] == ["stray dir"]

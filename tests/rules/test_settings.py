@@ -78,6 +78,24 @@ def test_two_clocks_are_compared_only_as_far_as_they_are_aligned() -> None:
     assert value([of_broker("2", 0), of_topic("2", 10_000)], on_broker(110_000)) == "2"
 
 
+def test_what_another_broker_told_of_since_may_be_in_force_where_a_brokers_own_word_is_older() -> None:
+    """Broker 2's clock is at most 10 ms from broker 1's; each prints what it takes over."""
+    near = Clocks(reference="broker 1", most={("broker 1", "broker 2"): 10, ("broker 2", "broker 1"): 10})
+
+    def taken_over(broker: int, value: str, since: int) -> Setting:
+        clock = f"broker {broker}"
+        return Setting(name=NAME, value=value, origin="applied", topic="pay", since=since, clock=clock, span=SPAN)
+
+    def held(*settings: Setting) -> str | None:
+        found = settings_of(settings).in_force("pay", 1, NAME, on_broker(9_000), near)
+        return found.value if found else None
+
+    own = taken_over(1, "1", 5_000)
+    assert held(own, taken_over(2, "2", 3_000)) == held(own, taken_over(2, "1", 5_005)) == "1"
+    assert held(own, taken_over(2, "2", 9_500)) == "1"
+    assert held(own, taken_over(2, "2", 7_000)) is None
+
+
 def test_two_files_that_differ_decide_nothing() -> None:
     other = Setting(name=NAME, value="8", origin="file", broker=1, span=Span(source="t", start=0, end=1))
     assert value([of_broker("7", None, "file"), other]) is None
