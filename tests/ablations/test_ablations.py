@@ -12,7 +12,7 @@ from rules.narrow.facts import Fact
 from tests.ablations.bench import Bench, broken, freed, pieces
 from tests.ablations.leave_out import Ablation, draw, together_as_one, without_middle, without_segments
 from tests.ablations.walks import walked
-from tests.lab.effort import fast_if
+from tests.lab.effort import cases, fast_if
 
 TRIED = {
     "acks_one_lost": 10, "bit_rot_payload": 10, "clean_mixed": 4, "compaction_race": 6, "epoch_checkpoint_deleted": 10,
@@ -29,7 +29,7 @@ WALKS = (225, 151, *range(100, 113))
 def test_less_evidence_accuses_no_more(name: str, tmp_path: Path) -> None:
     known: dict[object, Sequence[Fact]] = {}
     bench, rng = Bench(name, tmp_path, known), random.Random(name)
-    for _ in range(TRIED[name]):
+    for _ in range(cases(TRIED[name])):
         ablation = draw(bench.files, rng)
         report = bench.judged(ablation)
         wrong = [] if report is None else [*broken(bench, report), *freed(bench, report)]

@@ -145,13 +145,13 @@ def lawful(path: Path, data: bytes, left: bytes) -> bool:
 
 @pytest.mark.parametrize("harm", [_emptied, _halved])
 def test_no_file_of_a_disk_is_cut_or_emptied_in_silence(dump: Path, harm: Callable[[bytes], bytes]) -> None:
-    """One file of each kind on each of two nodes; what is not clean, or names the file, is told."""
+    """One file of each kind, of which either harm meets every second one; what is not clean, or names the file, is told."""
     tried: dict[tuple[str, str], Path] = {}
     for path in sorted(dump.glob("*/data/**/*")):
         if path.is_file() and path.stat().st_size and not lawful(path, path.read_bytes(), harm(path.read_bytes())):
             tried[path.relative_to(dump).parts[0], parse_file_name(path.name).kind + str("__cl" in str(path))] = path
     assert len(tried) > 20
-    for path in tried.values():
+    for path in [*tried.values()][harm is _halved :: 2]:
         data = path.read_bytes()
         path.write_bytes(harm(data))
         report = dumps_at_hand.audited(dump)

@@ -11,7 +11,7 @@ from hypothesis import settings
 from rules.history.moments import Moment
 from rules.replay import Replay
 from rules.settings import NO_SETTINGS
-from tests.lab.effort import fast_if
+from tests.lab.effort import cases, fast_if
 from tests.models.losses import losses
 from tests.models.oracle import VERSIONS, Version
 from tests.models.witnessed import Witnessed, moments_of, outside, replayed, settings_told, tightness, witnessed
@@ -98,7 +98,7 @@ def test_every_interval_holds_the_truth_while_settings_change(version: Version) 
 @pytest.mark.parametrize("version", TOLD_OF, ids=by_name)
 def test_every_interval_holds_the_truth_on_many_walks_while_settings_change(version: Version) -> None:
     first = anew()
-    for seed in range(first, first + LONG // 2):
+    for seed in range(first, first + cases(LONG // 2)):
         judge_settings(version, seed)
 
 
@@ -106,7 +106,7 @@ def test_every_interval_holds_the_truth_on_many_walks_while_settings_change(vers
 @pytest.mark.parametrize("version", TOLD_OF, ids=by_name)
 def test_every_interval_holds_the_truth_on_many_walks(version: Version) -> None:
     first = anew()
-    assert judge(version, range(first, first + LONG)) * len(TOLD_OF) > 100_000
+    assert judge(version, range(first, first + cases(LONG))) * len(TOLD_OF) > 1000 * cases(LONG)
 
 
 HOLED = [
