@@ -196,12 +196,7 @@ class Settings(Struct, frozen=True, kw_only=True, dict=True):
         return tuple(s for s in self._by_place.get((topic, broker, name), ()) if s.origin in origins)
 
     def in_force(
-        self,
-        topic: str | None,
-        broker: int | None,
-        name: str,
-        at: Moment | None = None,
-        clocks: Clocks = NO_CLOCKS,
+        self, topic: str | None, broker: int | None, name: str, at: Moment | None = None, clocks: Clocks = NO_CLOCKS
     ) -> Setting | None:
         """The statement that held at a moment, or when the evidence ends; None where none did or several may have."""
         possible, sure = self._possible(topic, broker, name, at, clocks)
@@ -275,8 +270,9 @@ def _held(
     own = [s for s in dated if s.origin == "applied" and s.clock == at.clock and _standing(s, at, clocks) == "past"]
     if own:  # whoever tells of a moment had taken over what it says itself, and perhaps what others tell of later
         then = replace(at, time=own[-1].since)
-        later = (s for s in dated if s.clock != at.clock and _standing(s, then, clocks) == "future")
-        return [own[-1], *(s for s in later if _standing(s, at, clocks) != "future")], True
+        others = (s for s in dated if s.clock != at.clock and s.value != own[-1].value)
+        later = (s for s in others if _standing(s, then, clocks) == "future" != _standing(s, at, clocks))
+        return [own[-1], *later], True
     past: dict[str, Setting] = {}
     unsettled: list[Setting] = []
     for setting in dated:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 SAMPLE_LOGS: Final = Path(__file__).resolve().parents[1] / "sample_logs"
 SAMPLE_NAMES: Final = sorted(path.parent.name for path in SAMPLE_LOGS.glob("*/dump"))
 
-# A law may be slow on a busy machine and still hold. In CI the same cases every time, so that more of them show what the
-# last run showed; elsewhere new ones.
+# A law may be slow on a busy machine and still hold. In CI the same cases every time, so that more of them would show
+# what the last run showed; elsewhere new ones.
 settings.register_profile("here", deadline=None, print_blob=True)
 settings.register_profile("ci", deadline=None, print_blob=True, derandomize=True, max_examples=WHOLE // 2)
 LAWS_HERE: Final = "ci" if os.environ.get("CI") else "here"

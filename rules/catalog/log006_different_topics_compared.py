@@ -8,7 +8,6 @@ from typing import Final
 from parsers.tables import SourceRow
 from rules.evidence import OtherId, PartitionEvidence, begun_again
 from rules.finding import Severity, Undecided, Violation
-from rules.history.last_life import gave_up
 from rules.rule import rule
 from rules.words import numbered
 
@@ -124,8 +123,7 @@ def _newest(evidence: PartitionEvidence) -> str | None:
 
 def _untold_end(evidence: PartitionEvidence) -> Iterator[Undecided]:
     """An earlier life of which folders still stand, and of whose end no log tells."""
-    told = gave_up(evidence.moments) | evidence.chronicle.earlier.deleted_before
-    before = begun_again(evidence.replicas, told) if evidence.moments else ()
+    before = begun_again(evidence.replicas, evidence.chronicle.gave_up) if evidence.moments else ()
     if before:
         brokers = tuple(sorted({replica.broker for replica in before}))
         yield Undecided(

@@ -25,7 +25,7 @@ from rules.chronicle.log_starts import RisenStart, risen_starts
 from rules.chronicle.made_anew import MadeAnew, made_anew
 from rules.chronicle.reigns import Reign, reigns
 from rules.chronicle.stories import NO_STORY, Story, stories
-from rules.history.last_life import NO_EARLIER_LIFE, EarlierLife
+from rules.history.last_life import NO_EARLIER_LIFE, EarlierLife, gave_up
 from rules.history.log_cuts import Cut, cuts
 from rules.history.moments import ROLE_KINDS, Committed, Moment, committed, epoch_starts, first_states, gives_role
 from rules.history.statements import Fetched, PartitionState, Role, RoleTaken
@@ -157,6 +157,11 @@ class Chronicle(Struct, frozen=True, dict=True):
     def once_unassigned(self) -> frozenset[int]:
         """Brokers that were at some time no replica: their logs were deleted in order, and begin anew."""
         return once_unassigned(self.moments)
+
+    @cached_property
+    def gave_up(self) -> frozenset[int]:
+        """Brokers that tell of a log's deletion, in the topic's last life or before it."""
+        return gave_up(self.moments) | self.earlier.deleted_before
 
     def roles_around(self, moment: Moment) -> tuple[Role | None, Role | None]:
         """The role that a statement's writer had taken before it, and the one that it took next."""

@@ -8,7 +8,7 @@ from rules.evidence import Moment, PartitionEvidence
 from rules.evidence.asked_once import asked_once
 from rules.history.moments import ROLE_KINDS, Committed, succeeded
 from rules.history.repetitions import begin_unseen
-from rules.history.statements import Fetched, Produced
+from rules.history.statements import Fetched, Inquiry, Produced
 from rules.loss.held_on import wrote_older
 from rules.loss.lost_stretch import LeftOut
 from rules.replicas.openings import ON_DISK
@@ -103,9 +103,16 @@ def _perhaps_of_its_epoch(evidence: PartitionEvidence, part: LeftOut, proof: Com
 
 
 def _led_without(evidence: PartitionEvidence, part: LeftOut, epoch: int) -> bool:
-    """Whether a later leader had written other records there before, and is not seen to fetch these."""
+    """Whether a later leader had written other records there before, and is not seen to fetch these.
+
+    Or it answered a follower that it has none of these epochs: nothing between an older one and the one asked for.
+    """
     leader = evidence.chronicle.leaders.get(epoch)
-    return leader != part.leader and wrote_older(evidence, leader, part.epoch, part.start)
+    if leader != part.leader and wrote_older(evidence, leader, part.epoch, part.start):
+        return True
+    answers = (m for m in evidence.moments if isinstance(m, Inquiry | Fetched) and m.term == epoch and not m.doubtful)
+    ends = ((m.answered_epoch, m.asked_epoch) for m in answers if m.answered_epoch is not None and m.error == 0)
+    return any(0 <= answered < part.first and part.newest <= (asked or 0) for answered, asked in ends)
 
 
 def _known_by_a_cut(evidence: PartitionEvidence, part: LeftOut) -> int:

@@ -33,8 +33,8 @@ def of_incarnation(moments: Sequence[Moment], replicas: Sequence[Replica], setti
     ids = {m.topic_id for m in moments if m.topic_id is not None and m.kind != "described"}
     if not ids:
         last = of_the_last_life(moments)
-        told = gave_up(moments) if len(last) < len(moments) else frozenset()
-        before = begun_again(replicas, told)
+        ended = gave_up(moments) if len(last) < len(moments) else frozenset()
+        before = begun_again(replicas, ended)
         zones = {clock: _zone(clock, settings) for clock in {m.clock for m in moments}} if before else {}
         since = max((_ended(r, moments, zones) or _first_record(r, replicas) for r in before), default=0)
         return [m for m in last if m.kind == "described" or m.time is None or m.time - zones.get(m.clock, 0) >= since]
@@ -100,7 +100,7 @@ def _first_record(before: Replica, replicas: Sequence[Replica]) -> int:
     return min((time for time in again if time is not None), default=0)
 
 
-def begun_again(replicas: Sequence[Replica], told: Collection[int]) -> tuple[Replica, ...]:
+def begun_again(replicas: Sequence[Replica], ended: Collection[int]) -> tuple[Replica, ...]:
     """Folders that wait for their deletion where a log in use begins at their first offset with newer records.
 
     That is an earlier life of the topic, of which nobody told that it ended, as brokers tell by a deletion. A
@@ -108,7 +108,7 @@ def begun_again(replicas: Sequence[Replica], told: Collection[int]) -> tuple[Rep
     the same life, unless all logs begin so: whoever lost its disk was elected, and wrote from there on.
     """
     current = [replica for replica in replicas if replica.state == "current" and replica.log.batches]
-    deleted = (r for r in replicas if r.state == "deleted" and r.topic_id is None and r.broker not in told)
+    deleted = (r for r in replicas if r.state == "deleted" and r.topic_id is None and r.broker not in ended)
     return tuple(r for r in deleted if _shows_a_life(r, current))
 
 

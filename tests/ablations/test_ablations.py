@@ -107,6 +107,7 @@ OPENED = [
     (9073, 4, "its own word of a setting is older than what another broker told of it since"),
     (9081, 0, "what was surely answered is billed by itself, and not as what may have been written before"),
     (602, 2, "the log start was moved in whatever epoch"),
+    (9333, 5, "a leader that has nothing of an epoch by its answer commits none of its records"),
     (86, 3, "answers before the first one that may be of another lead are judged in the whole as well"),
     (376, 6, "what whoever holds it cuts is kept nowhere"),
     (379, 3, "a later leader that had written older records there proves nothing of newer ones"),

@@ -145,7 +145,7 @@ def lawful(path: Path, data: bytes, left: bytes) -> bool:
 
 @pytest.mark.parametrize("harm", [_emptied, _halved])
 def test_no_file_of_a_disk_is_cut_or_emptied_in_silence(dump: Path, harm: Callable[[bytes], bytes]) -> None:
-    """One file of each kind, of which either harm meets every second one; what is not clean, or names the file, is told."""
+    """One file of each kind: either harm meets every second one. What is not clean, or names the file, is told."""
     tried: dict[tuple[str, str], Path] = {}
     for path in sorted(dump.glob("*/data/**/*")):
         if path.is_file() and path.stat().st_size and not lawful(path, path.read_bytes(), harm(path.read_bytes())):

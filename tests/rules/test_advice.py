@@ -162,11 +162,11 @@ def test_the_return_of_the_deposed_leader_destroys_the_last_copy() -> None:
 
 
 def test_the_start_of_who_alone_has_records_holds_unless_another_leads() -> None:
-    told = advice_on(NEW + "broker 1 0000|\nbroker 2 000000|\nbroker 3 000000|\nt1 leads 2 epoch 0 at 0 hw 0\nt2 acks 2 at 5 acks=1\n")
+    led = "broker 2 000000|\nbroker 3 000000|\nt1 leads 2 epoch 0 at 0 hw 0\nt2 acks 2 at 5 acks=1\n"
+    told, alike = (advice_on(f"{NEW}broker 1 {log}|\n{led}") for log in ("0000", "000000"))
     nothing = "cuts nothing from its log, as the disks are."
     assert gate(told, "elect broker 1").going == "no-go"
     assert gate(told, "restart broker 2").because == f"{nothing} This holds unless broker 1 leads then."
-    alike = advice_on(NEW + "broker 1 000000|\nbroker 2 000000|\nbroker 3 000000|\nt1 leads 2 epoch 0 at 0 hw 0\nt2 acks 2 at 5 acks=1\n")
     assert gate(alike, "restart broker 2").because == nothing
 
 

@@ -12,7 +12,9 @@ from rules.chronicle.extents import Extents
 from rules.facts.surviving_copies import CopiedBatch, CopyRead
 from rules.history.moments import Moment
 from rules.history.statements import Fetched, Produced
+from rules.loss.accounts import committed_end_of
 from rules.loss.incurred import losses
+from rules.loss.left_out import left_out
 from rules.loss.read_before import groups_at_risk, readers
 from rules.loss.worth import ToldProducers, contents, portions
 from rules.replicas.commits_of_groups import GroupCommit
@@ -208,6 +210,25 @@ def test_what_a_leader_had_committed_is_so_for_the_bill_and_for_the_rules(
     (loss,) = losses(told)
     assert loss.committed_end == committed
     assert [lost.epoch for lost in told.lost_terms] == below
+
+
+SERVED = """
+broker 1 1111|12
+broker 2 1111|116
+t1 leads 2 epoch 1 at 0 hw 0
+t2 leads 1 epoch 2 at 5 hw 0
+t3 leads 3 epoch 5 at 6 hw 0
+{asks}t5 fetch 2@6 from 3 hw 6 epoch 5
+t6 leads 2 epoch 6 at 6 hw 0
+"""
+
+
+@pytest.mark.parametrize(("asks", "committed"), [("", 6), ("t4 asks 2 of 3 epoch 4 answer 1:6\n", 5)])
+def test_who_answers_that_it_has_nothing_of_an_epoch_commits_nothing_of_it(asks: str, committed: int) -> None:
+    """Broker 3 went on from record 5 of epoch 2, as far as its log end tells; its answer names epoch 1 for it."""
+    evidence = read_sketch(SERVED.format(asks=asks)).evidence
+    (part,) = (part for part in left_out(evidence) if part.epoch == 2)
+    assert (part.start, committed_end_of(evidence, part, again=False)) == (5, committed)
 
 
 def test_where_a_batch_ends_at_least_in_a_thinned_log_is_no_end_of_the_loss() -> None:
