@@ -20,7 +20,7 @@ from rules.loss.gone import perhaps_for_others
 from rules.loss.held_again import first_life, held_again, surely_gone, unread
 from rules.loss.held_by_none import as_left_out, held_by_none
 from rules.loss.last_answers import sent_again
-from rules.loss.left_out import left_out
+from rules.loss.left_out import answers_of, left_out
 from rules.loss.lost_stretch import LeftOut
 from rules.loss.perhaps_answered import as_far_as_heard
 from rules.loss.read_before import GroupAtRisk, LostReader, groups_at_risk, readers
@@ -177,7 +177,7 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
     account, epoch, start, end = accounts(evidence), part.epoch, part.start, part.end
     again = not part.held_by_none and part.extent <= held_again(evidence, part).sure
     committed_end = committed_end_of(evidence, part, again=again)
-    answers = [] if part.older else account.answers(epoch, start, end, part.in_time)
+    answers = answers_of(evidence, part)
     times = [m.clock_time for m in answers if m.clock_time is not None]
     read = _copies_read(evidence, part.first, start, end)
     reused_end, leader = min(end, _reused(evidence, part)), evidence.leader_at_the_end
@@ -233,7 +233,7 @@ def by_worth(
 ) -> tuple[Portion, ...]:
     """Records of an epoch, from a start to an end, in parts by who was told of them; the third is how far all knew."""
     start, end, committed_end = stretch
-    producers = _heard(evidence, epoch, answers, whole=not accounts(evidence).left_out(epoch, answers))
+    producers = _heard(evidence, epoch, answers, whole=dense and not accounts(evidence).left_out(epoch, answers))
     read, dense = _copies_read(evidence, epoch, start, end), dense and not evidence.compacted
     markers = not without_transactions(evidence.own_logs)
     return portions((start, end), committed_end, producers, read, dense=dense, markers=markers)

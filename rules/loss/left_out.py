@@ -11,7 +11,8 @@ from rules.evidence.asked_once import asked_once
 from rules.facts.stretch import HIGHEST_OFFSET
 from rules.history.log_cuts import Cut
 from rules.history.moments import gives_role, own_log_end, succeeded
-from rules.history.statements import RoleTaken
+from rules.history.statements import Produced, RoleTaken
+from rules.loss.accounts import accounts
 from rules.loss.before_reopening import before_reopenings
 from rules.loss.gone import AnsweredStretch, Gone, fates
 from rules.loss.lost_stretch import LeftOut
@@ -33,9 +34,8 @@ def left_out(evidence: PartitionEvidence) -> tuple[LeftOut, ...]:
     opened = (*before_reopenings(evidence), *_by_openings(evidence, successors))
     unsure = _by_ends_of_some_epoch(evidence, successors)
     every = [*opened, *unsure, *_by_cuts(evidence), *_inferred(evidence)]
-    # Whoever cut or answered for records knows more of them than who opened an epoch that nobody tells of.
-    vague = [stretch for stretch in every if stretch.older and stretch.known_end == 0]
-    every = [*(stretch for stretch in every if stretch not in vague), *_by_answers(evidence), *vague]
+    # Whoever cut records knows more of them than who opened an epoch that nobody tells of.
+    every.sort(key=lambda stretch: stretch.older and stretch.known_end == 0)
     mixed = any(stretch.latest_epoch is not None for stretch in every)
     for stretch in every:
         places = by_epoch.setdefault(stretch.epoch, [])
@@ -49,6 +49,11 @@ def left_out(evidence: PartitionEvidence) -> tuple[LeftOut, ...]:
         start = max(stretch.start, begun)
         for low, high in without(start, stretch.end, billed):
             _put(parted, places, replace(stretch, start=low, end=high))
+    for gone in _by_answers(evidence):
+        billed = [(b.start, b.end) for b in parted if b.epoch <= gone.newest and gone.epoch <= b.newest]
+        start = max(gone.start, begins.lost_later(gone.leader, gone.epoch, gone.end, gone.next_epoch))
+        for low, high in without(start, gone.end, billed):
+            _put(parted, by_epoch.setdefault(gone.epoch, []), replace(gone, start=low, end=high))
     return tuple(parted)
 
 
@@ -210,6 +215,15 @@ def _by_answers(evidence: PartitionEvidence) -> Iterator[LeftOut]:
     for gone in () if evidence.epochs_used_twice else fates(evidence):
         if isinstance(gone, Gone):
             yield from (_acknowledged(gone, stretch) for stretch in gone.stretches)
+
+
+def answers_of(evidence: PartitionEvidence, part: LeftOut) -> list[Produced]:
+    """What producers were told of it; where its epoch is not sure, what is surely gone of no other epochs than its."""
+    if not part.older:
+        return accounts(evidence).answers(part.epoch, part.start, part.end, part.in_time)
+    fated = (fate for fate in fates(evidence) if isinstance(fate, Gone) and fate.sure and fate.epoch >= part.first)
+    gone = (m for fate in fated for m in fate.answers if m.newest_term(fate.epoch) <= part.newest)
+    return [m for m in gone if part.start <= (m.offset or 0) < part.end]
 
 
 def _acknowledged(gone: Gone, stretch: AnsweredStretch) -> LeftOut:
