@@ -13,7 +13,7 @@ from rules.evidence import Moment, PartitionEvidence, translated
 from rules.evidence.asked_once import asked_once
 from rules.history.clocks import Clocks
 from rules.history.if_set import FAR
-from rules.history.moments import ROLE_KINDS, gives_role, succeeded
+from rules.history.moments import gives_role, succeeded
 from rules.history.statements import Produced
 from rules.history.translation import estimated
 
@@ -130,7 +130,7 @@ def _died(evidence: PartitionEvidence, answer: Produced) -> bool:
     """Whether a broker started again after an answer before it took another role, and its log lacks none."""
     if answer.witness is None or evidence.lacked_roles.get(answer.witness):
         return False
-    kinds, own = (*ROLE_KINDS, *_LOADED), evidence.chronicle.told_by(answer.witness)
-    later = (m for m in own if m.kind in kinds and m.time is not None and m.time > (answer.time or 0))
+    own = (m for m in evidence.chronicle.told_by(answer.witness) if gives_role(m) or m.kind in _LOADED)
+    later = (m for m in own if m.time is not None and m.time > (answer.time or 0))
     following = next(later, None)
     return following is not None and following.kind in _LOADED

@@ -106,6 +106,7 @@ OPENED = [
     (9203, 3, "a broker's word before any role of it is of no epoch that is known"),
     (9073, 4, "its own word of a setting is older than what another broker told of it since"),
     (9081, 0, "what was surely answered is billed by itself, and not as what may have been written before"),
+    (9491, 5, "an order that its broker took is a role: it did not die in the one before"),
     (602, 2, "the log start was moved in whatever epoch"),
     (9333, 5, "a leader that has nothing of an epoch by its answer commits none of its records"),
     (86, 3, "answers before the first one that may be of another lead are judged in the whole as well"),
