@@ -157,7 +157,7 @@ def check_cache(folder: Path) -> Check:
         given = os.environ.get("XDG_CACHE_HOME", "")
         ignored = f" (XDG_CACHE_HOME is ignored, for {given} is a relative path)"
         return Check(name="Cache", found=f"{folder}{ignored * bool(given and not Path(given).is_absolute())}")
-    advice = f"Kept in {tempfile.gettempdir()} for each run anew: slower. Set XDG_CACHE_HOME to a writable folder."
+    advice = f"Kept in {tempfile.gettempdir()} for one run alone: slower. Set XDG_CACHE_HOME to a writable folder."
     return Check(name="Cache", found=f"{folder} cannot be written", condition="weak", advice=advice)
 
 

@@ -27,7 +27,7 @@ class ExitCode(IntEnum):
 MEANINGS: Final[dict[ExitCode, str]] = {
     ExitCode.CLEAN: "no finding of the asked severity, and enough was read to say so",
     ExitCode.FINDINGS: "at least one finding of the asked severity, whatever the coverage",
-    ExitCode.COULD_NOT_RUN: "no verdict was told: wrong usage, configuration, input or place for the result",
+    ExitCode.COULD_NOT_RUN: "no verdict was given: wrong usage, configuration, input or place for the result",
     ExitCode.UNKNOWN: "no such finding, but the verdict is open or coverage is below the asked minimum",
     ExitCode.INTERNAL_ERROR: "a defect of the auditor itself",
     ExitCode.OUT_OF_MEMORY: "memory ran out, here or in an executor: nothing was judged",
@@ -49,7 +49,7 @@ OF_ADVISE: Final[dict[ExitCode, str]] = {
     **MEANINGS,
     ExitCode.CLEAN: "no loss is known, nothing must wait, and enough was read to say so",
     ExitCode.FINDINGS: "records are lost, or a start, the best election or a rolling restart must wait",
-    ExitCode.COULD_NOT_RUN: "no advice was told: wrong usage, configuration, input or place for the result",
+    ExitCode.COULD_NOT_RUN: "no advice was given: wrong usage, configuration, input or place for the result",
     ExitCode.UNKNOWN: "neither, but something could not be judged, or the audit's verdict is open",
 }
 

@@ -155,7 +155,10 @@ class _Telling(Struct, frozen=True):
         """Damage of many partitions of one log dir."""
         partitions = len(_partitions(findings))
         sure = any(finding.confidence != "possible" for finding in findings)
-        title = f"The log dir {disk} {'is' if sure else 'may be'} damaged in {partitions} partitions."
+        title = f"The log dir {disk} is damaged in {partitions} partitions."
+        if not sure:
+            apart = f"Files in the log dir {disk} do not fit its logs in {partitions} partitions"
+            title = f"{apart}. Perhaps they are damaged."
         return self._incident(title, "broker", findings, losses)
 
     def event(self, findings: Sequence[Finding], losses: Losses) -> Incident:
@@ -241,7 +244,9 @@ def _lost(findings: Sequence[Finding], losses: Losses) -> str:
 
 
 def _where(places: Collection[Place]) -> str:
-    """How many partitions, and of which topic or of how many."""
+    """How many partitions, and of which topic or of how many; one by its name."""
+    if len(places) == 1:
+        return next(f"{topic}-{partition}" for _, topic, partition in places)
     topics = sorted({topic or "" for _, topic, _ in places})
     whose = f"{len(topics)} topics" if topics[1:] else f"topic {quoted(topics[0])}"
     return f"{counted(len(places), 'partition')} of {whose}"

@@ -37,10 +37,10 @@ def amount(offsets: int, records: int | None, worth: str = "") -> str:
     return f"{counted(offsets, f'{worth} offset'.strip())} ({counted(records, 'record')})"
 
 
-def listed(things: Sequence[str]) -> str:
-    """Several things in one row: a, b and c."""
+def listed(things: Sequence[str], joint: str = "and") -> str:
+    """Several things in one row: a, b and c; of which any is meant, by "or"."""
     *most, last = things
-    return f"{', '.join(most)} and {last}" if most else last
+    return f"{', '.join(most)} {joint} {last}" if most else last
 
 
 def first_of(things: Sequence[str], most: int, count: int | None = None) -> str:
@@ -67,8 +67,7 @@ def it_or_them(count: int) -> str:
 
 def any_of(noun: str, values: Collection[object]) -> str:
     """Things of which any is meant: broker 1; broker 1, 2 or 3."""
-    *most, last = values
-    return f"{noun} {', '.join(map(str, most))} or {last}" if most else f"{noun} {last}"
+    return f"{noun} {listed([*map(str, values)], 'or')}"
 
 
 def epoch_or_range(first: int, last: int) -> str:

@@ -47,7 +47,7 @@ PACKED_BY_ZSTD: Final = (".tar.zst", ".tzst")
 ENDINGS: Final = (".tar.gz", ".tgz", *PACKED_BY_ZSTD)
 MEANING: Final = (
     "Keys, values and headers of records are masked: their first 8 bytes are a keyed digest whose key was thrown "
-    "away, the rest are zeros. Packed batches are written anew, unpacked and cut to the same length. Checksums "
+    "away, the rest are zeros. Packed batches are unpacked and cut to the same length. Checksums "
     "that held hold again; those that failed fail by the same bits. Names of clients, of their libraries, of groups "
     "and of principals are masked too. So are lines of logs that no rule reads, lines of brokers' logs that speak of "
     "other partitions alone, and requests for these, unless the findings need these lines. Names of "

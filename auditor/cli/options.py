@@ -215,7 +215,9 @@ LogTimezones = Annotated[
         "Zone of the times in logs: Europe/Berlin, 2=UTC, +02:00; never guessed",
     ),
 ]
-Quiet = Annotated[bool | None, typer.Option("-q", "--quiet", help="Show no progress, and leave out the part NOT SEEN.")]
+Quiet = Annotated[
+    bool | None, typer.Option("-q", "--quiet", help="Show no progress. `audit` also leaves out its part NOT SEEN.")
+]
 Verbose = Annotated[
     bool | None, typer.Option("-v", "--verbose", help="Print all: each finding with its evidence, and every replica.")
 ]

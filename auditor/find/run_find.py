@@ -151,7 +151,7 @@ def _answer(answer: ReplicaLookup, *, explain: bool) -> Iterator[str]:
         yield f"  {answer.remark}"
     if answer.misled:
         yield f"  its index misleads the broker: {answer.misled}"
-        yield "  (while the broker is stopped, delete the segment's indexes: it builds them anew)"
+        yield "  (while the broker is stopped, delete the segment's indexes: it builds them again)"
     if answer.unread:
         yield "  a part of these segments is no batch, or could not be read: `tidemark audit` says which"
     for number, step in enumerate(answer.steps if explain else (), start=1):

@@ -108,6 +108,8 @@ def since(loss: Loss) -> str:
     if loss.next_epoch is None:
         written = "it was" if loss.offsets == 1 else "they were"
         return f"No replica here holds {it_or_them(loss.offsets)} readable, though {written} written"
+    if loss.next_leader is None or loss.next_leader < 0:
+        return f"The leader of epoch {loss.next_epoch} did not have {it_or_them(loss.offsets)}"
     who = capital(who_led(loss.next_leader))
     if loss.again:
         return f"{who} opened epoch {loss.next_epoch} once more without {it_or_them(loss.offsets)}"

@@ -44,7 +44,7 @@ from rules.loss.unbilled import Unbilled
 from rules.loss.worth import Contents, LostClient, LostProducer, Portion
 from rules.replicas.remote import RemoteCopy
 from rules.verdict import ReplicaVerdict, Scope
-from rules.words import numbered
+from rules.words import listed, numbered
 
 __all__ = [
     "DELETE", "LOSES_NOTHING", "LOSES_NO_MORE",
@@ -158,21 +158,21 @@ class AbsentLogs(Struct, frozen=True, kw_only=True):
         whom = numbered("broker", self.brokers)
         if self.kinds == (DISK,):
             return f"No disk was read of {whom}, of which logs are here. So what it holds was compared with nothing"
-        names = (" and " if self.silent else " or ").join(_LOG_WORDS[kind][0] for kind in self.kinds)
-        unjudged = ", ".join(_LOG_WORDS[kind][1] for kind in self.kinds)
+        names = [_LOG_WORDS[kind][0] for kind in self.kinds]
+        unjudged = listed([_LOG_WORDS[kind][1] for kind in self.kinds], "or")
         if self.silent:
-            silent = f"Logs of {names} of {whom} tell nothing of any partition, or warnings alone"
+            silent = f"What was read of the {listed(names)} of {whom} tells nothing of any partition, or warnings alone"
             return f"{silent}. Perhaps they are written at level WARN. So nothing tells of {unjudged} there"
-        return f"No log of {names} was read of {whom}. So nothing tells of {unjudged} there"
+        return f"No {listed(names, 'or')} of {whom} was read. So nothing tells of {unjudged} there"
 
 
 ELSEWHERE_SHOWN: Final = 6
 DISK: Final = "disk"
 _LOG_WORDS: Final = {
-    "server-log": ("broker events", "cuts and restarts"),
-    "state-change-log": ("state changes", "roles"),
-    "request-log": ("requests", "acknowledgements and fetches"),
-    "metadata": ("metadata", "elections and ISR changes"),
+    "server-log": ("server.log", "truncations and restarts"),
+    "state-change-log": ("state-change.log", "changes of leaders"),
+    "request-log": ("request log", "acknowledgements and fetches"),
+    "metadata": ("metadata log", "elections and ISR changes"),
 }
 
 

@@ -99,7 +99,7 @@ def mark_same_replicas(
             groups.setdefault((origin.cluster_id, origin.broker, origin.topic, origin.partition), []).append(replica)
     pairs = [pair for group in groups.values() if len(group) > 1 for pair in _claims(group)]
     refusals = [
-        _refuse_pair(first.origin, first.path, second.path, "one directory of a replica on a broker")
+        _refuse_pair(first.origin, first.path, second.path, "one folder of this partition on a broker")
         for first, second in pairs
         if not {first.origin.log_dir, second.origin.log_dir} <= copied
     ]

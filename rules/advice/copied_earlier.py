@@ -41,7 +41,7 @@ def _disturbed_since(epoch: int, broker: int, evidence: PartitionEvidence) -> bo
 def perhaps_behind(cut: OwedCut) -> str:
     """What speaks for and against it, of the leader."""
     return (
-        f"it wrote {_named(cut.gone)}, but its log ends at {cut.cut_to} here. Perhaps its files were only copied "
+        f"it wrote {_named(cut.gone)}, but its log end offset is {cut.cut_to} here. Perhaps its files were only copied "
         f"before those of broker {cut.follower}. Or it lost {_them(cut)} in a crash. {HOW}"
     )
 
@@ -49,14 +49,18 @@ def perhaps_behind(cut: OwedCut) -> str:
 def perhaps_last(cut: OwedCut) -> str:
     """The same of the follower, which holds what the leader may have lost."""
     return (
-        f"cannot be judged. Broker {cut.leader} leads and wrote {_named(cut.gone)}, but its log ends at {cut.cut_to} "
-        f"here. If it lost {_them(cut)} in a crash, broker {cut.follower} cuts {_them(cut)} too. "
-        f"If its files were only copied earlier, nothing goes. {HOW}."
+        f"cannot be judged. Broker {cut.leader} leads and wrote {_named(cut.gone)}, but its log end offset is "
+        f"{cut.cut_to} here. If it lost {_them(cut)} in a crash, broker {cut.follower} cuts {it_or_them(_many(cut))}"
+        f" too. If its files were only copied earlier, nothing goes. {HOW}."
     )
 
 
 def _them(cut: OwedCut) -> str:
-    return it_or_them(sum(stretch.end_offset - stretch.start_offset for stretch in cut.gone))
+    return "that record" if _many(cut) == 1 else "those records"
+
+
+def _many(cut: OwedCut) -> int:
+    return sum(stretch.end_offset - stretch.start_offset for stretch in cut.gone)
 
 
 def _named(gone: tuple[Stretch, ...]) -> str:

@@ -149,7 +149,7 @@ def _epochs_forgotten(replica: Replica, evidence: PartitionEvidence) -> Iterator
 
 
 def _epochs(epochs: Sequence[int]) -> str:
-    return f"epoch{'s' if len(epochs) > 1 else ''} {', '.join(map(str, epochs))}"
+    return numbered("epoch", epochs)
 
 
 def _count(number: int, one: str, many: str) -> str:

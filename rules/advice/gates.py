@@ -189,7 +189,8 @@ def _barred(candidate: Candidate, nowhere: Sequence[Nowhere]) -> str:
     apart = [cut for cut in candidate.cuts if cut.then != "agrees"]
     if apart:
         cut = apart[0]
-        return f"leaves broker {cut.follower} {_OUTCOME[cut.then]}, because it cuts by the rule {cut.rule}."
+        who = f"broker {cut.follower}"
+        return f"leaves {who} {_OUTCOME[cut.then]}, because {who} truncates by the rule {cut.rule}."
     if candidate.damage:
         unseen = all(said.startswith(NOT_WHOLE) for said in candidate.damage)
         leads = "may make it lead without records:" if unseen else "makes it lead, although"

@@ -81,4 +81,4 @@ def named(stretches: Iterable[Stretch | Survivor]) -> str:
             joined[-1] = s.epoch, joined[-1][1], s.end_offset
         else:
             joined.append((s.epoch, s.start_offset, s.end_offset))
-    return ", ".join(f"{offsets_told(start, end)}{of_epoch(epoch)}" for epoch, start, end in joined)
+    return listed([f"{offsets_told(start, end)}{of_epoch(epoch)}" for epoch, start, end in joined] or [""])

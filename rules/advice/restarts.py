@@ -81,7 +81,8 @@ def _cut_told(owed: OwedCut | None, doomed: Sequence[Doomed]) -> str:
     if owed is None:
         return CUTS_NOTHING
     new = "" if owed.in_force else ", if its versions are new"
-    cut = f"cuts its log from {owed.log_end_offset} to {owed.cut_to} when it follows broker {owed.leader}{new}."
+    ends = f"from offset {owed.log_end_offset} to {owed.cut_to}"
+    cut = f"truncates its log {ends} when it follows broker {owed.leader}{new}."
     if doomed:
         return f"{cut} Records that do not come back are held elsewhere, or were never acknowledged."
     return f"{cut} It fetches the same records again."

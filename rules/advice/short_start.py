@@ -25,7 +25,7 @@ def short_start(
     if reached is None:
         if flushed is None:
             return None
-        because = f"cannot be judged. Its log ends at {end} here, below its recovery point {flushed}."
+        because = f"cannot be judged. Its log end offset is {end} here, below its recovery point {flushed}."
         return Gate(action=action, going="unknown", because=f"{because} The copy may be older, or its end is lost.")
     missing = offsets_told(end, reached)
     lacks = f"Its log lacks {missing}, which it had"
@@ -43,8 +43,9 @@ def short_start(
     if leader in holders:
         return Gate(action=action, going="go", because=f"{lacks}. It fetches them again.")
     unknown = leader < 0 or evidence.perhaps_led_since
-    reason = "It is not known who leads" if unknown else f"Broker {leader}, which led last, does not hold them here"
-    because = f"cannot be judged. That broker's log lacks {missing}, which it had. {reason}."
+    last = f"Broker {leader}, which led last, does not hold them here either"
+    reason = "It is not known who leads" if unknown else last
+    because = f"cannot be judged. Its log lacks {missing}, which it had. {reason}."
     return Gate(action=action, going="unknown", because=because)
 
 

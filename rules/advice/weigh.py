@@ -208,8 +208,8 @@ def _doom(
         spans=own,
         others=others,
         all_cut=bool(others) and all(each is not None and each.cut_to < end for each in too),
-        because=f"when it follows broker {cut.leader}, it cuts its log from {cut.log_end_offset} to {cut.cut_to}."
-        f" {capital(cut.because)}",
+        because=f"when it follows broker {cut.leader}, it truncates its log from offset {cut.log_end_offset}"
+        f" to {cut.cut_to}. {capital(cut.because)}",
     )
 
 

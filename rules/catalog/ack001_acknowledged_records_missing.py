@@ -18,7 +18,7 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(Produce, BrokerEvent),
     law="NoCommittedRecordLost",
-    message="Broker {leader} {answered} {answered_for}{rest} of {epochs} ({acks}){more}. {instead:.}",
+    message="Broker {leader} {answered} {answered_for} of {epochs} ({acks}){rest}{more}. {instead:.}",
     implied_by=("LEAD001", "LEAD002"),
     order="none",
     bearing=Bearing(
@@ -39,7 +39,7 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     answered, where others wait for all replicas. Of a thinned log some before may have been as well. A broker that logs
     a request twice found its connection closed: nobody heard the answer. With acks=1 it is likely where another may
     have led by then: the producer may no longer have waited. It is possible where by the clocks another did, or nothing
-    tells when another began: the producer may have sent its records again. Where leader epochs began anew, one of two
+    tells when another began: the producer may have sent its records again. Where leader epochs began again, one of two
     things is proved. No log here holds records of the epoch in which the broker answered, or one counts another epoch's
     as committed there. It is likely where only its leader's epoch file tells where the epoch opened that left them out.
 
@@ -50,7 +50,7 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     leads holds others' records there, or none. Or the last leader's disk is not here, and a broker that may have had
     the records led since and tells of no cut. Or no controller tells of elections, and who holds the records may have
     been elected since. Or records of an epoch that was opened once more are there, of before or of after. Or the next
-    leader had written others at their offsets. Or a leader's log was created anew before its broker led again, and not
+    leader had written others at their offsets. Or a leader's log was created again before its broker led again, and not
     all its answers are here. Or a leader's log was cut where it could not be read when it was loaded, and nothing tells
     how far it had gone. Or a leader's log had lost its first records when it was loaded, and no line tells of their
     deletion. Or no later leader had some records, and their leader was killed or its log is not here. Its last answer

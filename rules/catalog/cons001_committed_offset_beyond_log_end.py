@@ -88,7 +88,7 @@ TELL_REPLICAS: Final = "metadata, or an output of kafka-topics --describe"
 
 
 def _log_is_later(commit: GroupCommit, logs: tuple[Replica, ...]) -> bool:
-    """Whether every log tells of a moment behind the commit: its broker stopped in order, or it holds newer records."""
+    """Whether every log tells of a moment behind the commit: its broker shut down cleanly, or it holds newer records."""
     return all(replica.clean_shutdown is not None or _newer(replica, commit.commit_time) for replica in logs)
 
 

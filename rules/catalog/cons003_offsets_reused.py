@@ -9,14 +9,16 @@ from parsers.tables import BatchHeader, BrokerEvent, Fetch, GroupOffset, OffsetC
 from rules.evidence import PartitionEvidence
 from rules.finding import Exhibit, Severity, Violation
 from rules.loss.incurred import Loss, losses
-from rules.protocol.topics import BROKERS_TOPICS
+from rules.protocol.topics import BROKERS_TOPICS, METADATA_TOPIC
 from rules.rule import rule
 from rules.words import numbered, quoted
 
 NAMED: Final = 8
 NAMELESS: Final = "a client without a name"
 _LOADED: Final = "Coordinators that had loaded the old records hold a state that this log does not have, until they load it again."
-"""What is asked of nobody: of the topics that brokers keep for themselves coordinators alone are readers."""
+_APPLIED: Final = "Brokers and controllers that had read the old records may act on a state that this log does not have."
+"""What is asked of nobody: of the topics that Kafka keeps for itself coordinators or all nodes are the readers."""
+_OF_KAFKA: Final = {**dict.fromkeys(BROKERS_TOPICS, _LOADED), METADATA_TOPIC: _APPLIED}
 
 
 @rule(
@@ -83,7 +85,7 @@ def _violation(loss: Loss, end: int, evidence: PartitionEvidence) -> Violation:
             "epoch": loss.epoch,
             "epochs": loss.epochs,
             "since": _since(loss.epoch, loss.reused_epochs),
-            "readers": _LOADED if evidence.topic in BROKERS_TOPICS else f"{_readers(loss)} {known}",
+            "readers": _OF_KAFKA.get(evidence.topic or "", f"{_readers(loss)} {known}"),
             "groups": groups,
             "clients": clients,
             "subject": str(loss.epoch),

@@ -37,7 +37,7 @@ def group_in_foreign_offsets_partition(evidence: PartitionEvidence) -> Iterator[
     Proves
     ------
     A coordinator that does not lead this partition as well finds nothing of what the group committed here. The group
-    then begins anew where `auto.offset.reset` says. Before 4.0 a broker that leads both still knows it, until one of the
+    then begins again where `auto.offset.reset` says. Before 4.0 a broker that leads both still knows it, until one of the
     two gets another leader. It comes about where partitions were added to the topic, or where a directory was copied
     under another number. The finding is certain where the controller's record tells the number of partitions, and likely
     where a tool printed it.

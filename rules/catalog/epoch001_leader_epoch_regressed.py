@@ -28,7 +28,7 @@ def leader_epoch_regressed(evidence: PartitionEvidence) -> Iterator[Violation | 
 
     Proves
     ------
-    A deposed leader appended to this log, files of two histories were mixed, or epochs began anew. They do so where
+    A deposed leader appended to this log, files of two histories were mixed, or epochs began again. They do so where
     ZooKeeper was put back to an older state. Then rules that order statements by epoch are undecided. Every answer
     about where an epoch ends that is computed from such a log is wrong, and so is every truncation that follows
     from it.

@@ -33,7 +33,7 @@ def checkpoint_contradicts_log(evidence: PartitionEvidence) -> Iterator[Violatio
 
     Undecided when
     --------------
-    The file is malformed (EPOCH004), or the log is of a format without epochs. Without an orderly stop the file may
+    The file is malformed (EPOCH004), or the log is of a format without epochs. Without a clean shutdown the file may
     be newer than the log, by a truncation that the log does not show yet. That is reported with low severity.
 
     Upheld

@@ -42,7 +42,7 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
     --------------
     There is no such file. Brokers make one with the log, so the copy left it out. Or it is malformed or could not
     be read (EPOCH004). Or the log-start-offset-checkpoint was left out or could not be read, and the file begins
-    late: where the log starts as late, nothing is missing. Without an orderly stop, a file that lacks only the
+    late: where the log starts as late, nothing is missing. Without a clean shutdown, a file that lacks only the
     newest epochs may be of an earlier moment than the log. One that begins late may be newer than the log start
     offset on disk. After a crash a log may start again below where a client had deleted records, and the file stays
     cut there. All of these are reported with low severity.
@@ -113,7 +113,7 @@ _DELETED: Final = "probably someone deleted the file, and the broker began a new
 def _signature(replica: Replica, run: EpochRun, release: KafkaVersion | None, *, anew: bool) -> str:
     """The known defect that leaves such a file, where one fits what the broker ran, or may have run.
 
-    Where leader epochs began anew, one below those that the file knows takes their entries away.
+    Where leader epochs began again, one below those that the file knows takes their entries away.
     """
     file = replica.epoch_file
     if file.state != "entries":

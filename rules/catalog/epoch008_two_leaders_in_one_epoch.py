@@ -28,7 +28,7 @@ def two_leaders_in_one_epoch(evidence: PartitionEvidence) -> Iterator[Violation 
 
     Undecided when
     --------------
-    Epochs begin anew on a broker's own clock and no topic id tells why: the topic may have been created again. Or
+    Epochs begin again on a broker's own clock and no topic id tells why: the topic may have been created again. Or
     one of the two is known by its answers to fetches alone. A request log does not name the broker that wrote it.
     It may have been collected into another one's folder. Or a tool printed a leader without its epoch, and nothing
     tells of an epoch that this broker led. The status of the metadata quorum names its epoch and is held against

@@ -29,11 +29,11 @@ def checkpoint_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Violation
 
     Proves
     ------
-    After an orderly stop: the log was longer when the entry was written, or the file belongs to another log.
+    After a clean shutdown: the log was longer when the entry was written, or the file belongs to another log.
 
     Undecided when
     --------------
-    The broker did not stop in order, or the copy was taken while it ran: reported as information.
+    The broker did not shut down cleanly, or the copy was taken while it ran: reported as information.
 
     Upheld
     ------

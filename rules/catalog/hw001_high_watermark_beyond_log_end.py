@@ -24,7 +24,7 @@ from rules.words import numbered
 def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """The high watermark on disk is above the log end.
 
-    The checkpoint is written every few seconds and at an orderly stop, and a truncation does not rewrite it. After a
+    The checkpoint is written every few seconds and at a clean shutdown, and a truncation does not rewrite it. After a
     crash it may therefore lawfully be ahead of the log for the last seconds of the broker's life.
 
     Proves
@@ -33,11 +33,11 @@ def high_watermark_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
 
     Undecided when
     --------------
-    The broker did not stop in order: an unflushed tail is lost lawfully in a crash and copied back from another
+    The broker did not shut down cleanly: an unflushed tail is lost lawfully in a crash and copied back from another
     replica. Up to 2.3 a cut changed neither the high watermark nor its checkpoint until the leader answered again. In
     a copy taken live (`--copied live`) log and checkpoint are of different moments. Where nobody says whether brokers
     ran or had crashed, that is a question: after a crash the broker may lead without those records. Without the marker
-    of an orderly stop the log may end at a producer snapshot. Then the next segment may not have been copied, and that
+    of a clean shutdown the log may end at a producer snapshot. Then the next segment may not have been copied, and that
     is a question too. All else is reported with low severity. It is medium where other replicas are at hand and none
     holds the records, or the checkpoint alone is wrong. It stays high where the tail had been flushed.
 
@@ -127,7 +127,7 @@ def _held(evidence: PartitionEvidence, replica: Replica, high_watermark: int) ->
 
 
 def _since_its_stop(holders: tuple[int, ...], *, alone: bool) -> tuple[Severity, str]:
-    """At an orderly stop a broker writes the log end as its recovery point, and its high watermark beside it."""
+    """At a clean shutdown a broker writes the log end as its recovery point, and its high watermark beside it."""
     if alone:
         because = "by its recovery point the log ended there when the broker stopped, and nothing here goes further"
         return Severity.MEDIUM, f"the checkpoint alone is wrong: {because}"

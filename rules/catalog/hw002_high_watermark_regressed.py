@@ -24,8 +24,8 @@ def high_watermark_regressed(evidence: PartitionEvidence) -> Iterator[Violation 
     """A high watermark went back while the same leader led.
 
     Compared is what one follower was told: it has one fetch in flight, so its answers stand in the order in which
-    they were given. Across terms a high watermark may lawfully be lower. A broker writes a checkpoint at an orderly
-    stop. It is compared with what the replay says that the broker must have held then. The replay rests on no told
+    they were given. Across terms a high watermark may lawfully be lower. A broker writes a checkpoint at a clean
+    shutdown. It is compared with what the replay says that the broker must have held then. The replay rests on no told
     high watermark.
 
     Proves
@@ -38,7 +38,7 @@ def high_watermark_regressed(evidence: PartitionEvidence) -> Iterator[Violation 
     --------------
     Answers rest on fetch sessions whose beginning was not recorded: these are passed over. Two answers are of two
     sessions, and the leader's server.log does not go on to the second: it may have been restarted in between. Nothing
-    confirms a checkpoint of an orderly stop where the broker's logs, or its leader's, do not reach to that stop. The
+    confirms a checkpoint of a clean shutdown where the broker's logs, or its leader's, do not reach to that stop. The
     same holds where the log itself ends below the high watermark that the checkpoint ought to tell. Or no answer tells
     a high watermark: there is nothing to compare.
 

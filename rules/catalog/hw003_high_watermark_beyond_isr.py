@@ -23,7 +23,7 @@ def high_watermark_beyond_isr(evidence: PartitionEvidence) -> Iterator[Violation
 
     The upper bound is recomputed from fetch offsets and from the ISR in force, and from no told high watermark. It is
     only likely where another witness's clock, whose offset is an estimate, places a change of the ISR. What a leader wrote
-    into its checkpoint at an orderly stop is held against it as its answers are.
+    into its checkpoint at a clean shutdown is held against it as its answers are.
 
     Since 3.7 it rests while the ISR is below `min.insync.replicas`, or below the assignment where that is smaller
     (KAFKA-15583). It is held to that where the release, the assignment and every value of the setting are told. A value
@@ -80,7 +80,7 @@ def high_watermark_beyond_isr(evidence: PartitionEvidence) -> Iterator[Violation
 
 
 def _written(evidence: PartitionEvidence) -> Iterator[Violation]:
-    """What a leader left in its checkpoint when it stopped in order; beyond its log it is HW001's."""
+    """What a leader left in its checkpoint when it shut down cleanly; beyond its log it is HW001's."""
     for raised in raised_since(evidence.closings, evidence.current):
         closing, bound = raised.closing, raised.bound
         if closing.leader == closing.broker:

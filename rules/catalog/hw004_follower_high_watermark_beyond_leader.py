@@ -23,7 +23,7 @@ from rules.rule import rule
 def follower_high_watermark_beyond_leader(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     """A follower took for committed what its leader cannot have told it.
 
-    Its own log tells it when it takes a role, its checkpoint when it stopped in order.
+    Its own log tells it when it takes a role, its checkpoint when it shut down cleanly.
 
     Proves
     ------
@@ -107,7 +107,7 @@ def _when(epoch: int | None) -> str:
 
 
 def _written(evidence: PartitionEvidence) -> Iterator[Violation]:
-    """What a follower left in its checkpoint when it stopped in order; beyond its log it is HW001's."""
+    """What a follower left in its checkpoint when it shut down cleanly; beyond its log it is HW001's."""
     for raised in raised_since(evidence.closings, evidence.current):
         closing, bound = raised.closing, raised.bound
         release = evidence.release_of(closing.broker)

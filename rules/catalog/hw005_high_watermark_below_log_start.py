@@ -22,12 +22,12 @@ def high_watermark_below_log_start(evidence: PartitionEvidence) -> Iterator[Viol
 
     Proves
     ------
-    After an orderly stop, which writes both: the log was reset or its start moved past what was committed (KAFKA-9491,
+    After a clean shutdown, which writes both: the log was reset or its start moved past what was committed (KAFKA-9491,
     KAFKA-16452).
 
     Undecided when
     --------------
-    The broker did not stop in order. A checkpoint that is merely older than a move of the log start is lawful, and
+    The broker did not shut down cleanly. A checkpoint that is merely older than a move of the log start is lawful, and
     nothing is said.
 
     Upheld

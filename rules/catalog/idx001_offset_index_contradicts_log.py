@@ -33,13 +33,13 @@ def offset_index_contradicts_log(evidence: PartitionEvidence) -> Iterator[Violat
     Proves
     ------
     The index is damaged, or its segment is not what it was when the index was written. Reads by offset can miss
-    records or fail until the index is deleted; Kafka then builds it anew. The records themselves are not in question.
+    records or fail until the index is deleted; Kafka then builds it again. The records themselves are not in question.
 
     Undecided when
     --------------
     An index cannot be opened: that leaves the verdict as it is. Of missing ones nothing is said. Entries that lead
     into bytes that are no batch are passed over: what those bytes are other rules say. In segments whose indexes the
-    next start builds anew a contradiction is information only.
+    next start builds again a contradiction is information only.
 
     Upheld
     ------

@@ -34,7 +34,7 @@ def time_index_contradicts_log(evidence: PartitionEvidence) -> Iterator[Violatio
     ------
     The index is damaged, or its segment is not what it was when the index was written. Lookups by time can begin
     behind the first record that they look for; retention by time can go by a wrong age. Kafka builds a deleted index
-    anew.
+    again.
 
     Undecided when
     --------------

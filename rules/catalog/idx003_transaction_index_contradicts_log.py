@@ -42,7 +42,7 @@ def transaction_index_contradicts_log(evidence: PartitionEvidence) -> Iterator[V
     ------
     The index is damaged, or its segment is not what it was. Consumers that read committed records skip what the index
     calls aborted, and read what it leaves out. So they can see other records than the log decides. Kafka builds a
-    deleted index anew when it recovers the log.
+    deleted index again when it recovers the log.
 
     Undecided when
     --------------

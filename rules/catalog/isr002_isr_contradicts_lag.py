@@ -26,7 +26,7 @@ def isr_contradicts_lag(evidence: PartitionEvidence) -> Iterator[Violation | Und
     Every half of replica.lag.time.max.ms a leader drops members that have not been caught up for all of it. Since 2.1
     a member that stands at its log end stays, however long ago it fetched. A follower is caught up when it asks for
     the leader's log end, or for the log end at its fetch before. The latest time at which a member can have been
-    caught up is recomputed from its fetches. Fencing and orderly stops take members out without any lag.
+    caught up is recomputed from its fetches. Fencing and clean shutdowns take members out without any lag.
 
     Proves
     ------
@@ -37,7 +37,7 @@ def isr_contradicts_lag(evidence: PartitionEvidence) -> Iterator[Violation | Und
     --------------
     Neither replica.lag.time.max.ms nor the release, whose default it then is, are told; or changes of the ISR are not. Of
     the last half minute of a trace nothing is said: a fetch may have been under way whose answer was never logged.
-    A stretch of more than a minute without a line begins the count anew: lines may be missing. A leader that has been
+    A stretch of more than a minute without a line begins the count again: lines may be missing. A leader that has been
     silent for five seconds may have stood still, and is given the time to look once more.
 
     Upheld

@@ -32,7 +32,7 @@ def deposed_leader_kept_writing(evidence: PartitionEvidence) -> Iterator[Violati
 
     Undecided when
     --------------
-    Leader epochs begin anew and no topic id tells one life of the topic from the next. Or nothing tells who led
+    Leader epochs begin again and no topic id tells one life of the topic from the next. Or nothing tells who led
     some newer epoch. Or the deposed leader's log does not tell whether it had restarted. Or no clock relates the
     two. What rests on an estimate of the clocks is only likely. A log that its own leader-epoch-checkpoint
     contradicts (EPOCH002) is no witness, nor is one that has no batch of any other replica's.

@@ -1,4 +1,4 @@
-"""LEO001: a replica had more than its log reaches to when it was loaded again, or after an orderly stop."""
+"""LEO001: a replica had more than its log reaches to when it was loaded again, or after a clean shutdown."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
 
     A follower asks for its own log end. The leader counts that as held. Pages that were not flushed can be lost
     with the machine all the same, a leader's too. A leader tells what it held by its answers and its high
-    watermark. Above that, and above what it answered for all replicas, this is information only. An orderly stop
+    watermark. Above that, and above what it answered for all replicas, this is information only. A clean shutdown
     flushes them. The log on disk must reach as far as the broker's last fetches, its own appends and its own word
     say.
 
@@ -36,7 +36,7 @@ def log_end_behind_acknowledged_fetch(evidence: PartitionEvidence) -> Iterator[V
 
     Undecided when
     --------------
-    Logs and traces do not reach to the orderly stop. Or no marker on disk confirms the stop that a log tells of. Or
+    Logs and traces do not reach to the clean shutdown. Or no marker on disk confirms the stop that a log tells of. Or
     the broker told its log's end last before it met a leader whose epoch had opened below. Then the line of its cut
     may be missing. The log end at loading is not logged. Or a truncation or a reassignment in between cannot be
     excluded. Or the broker's log does not tell in which epoch it was before. Where the broker went on in its epoch, only

@@ -30,7 +30,7 @@ def tail_diverges(evidence: PartitionEvidence) -> Iterator[Violation | Undecided
 
     Undecided when
     --------------
-    The epochs of both sides are the same: then no protocol will cut it (LOG003). Or leader epochs began anew, so that no log
+    The epochs of both sides are the same: then no protocol will cut it (LOG003). Or leader epochs began again, so that no log
     tells what of it was committed, nor who will follow.
 
     Upheld

@@ -19,7 +19,7 @@ from rules.rule import rule
     "takes them for the same and will not repair this. {judgement:.}",
     implied_by=("SEG006", "SEG007", "LEAD001"),
     bearing=Bearing(
-        calls_for="No protocol heals this. Compare these records with their source to find the wrong replica. Let a right one lead, and let the wrong one copy its log again.",
+        calls_for="Compare these records with their source to find the wrong replica. Let a right one lead, and let the wrong one copy its log again. No protocol heals this by itself.",
         needless="metadata",
     ),
 )

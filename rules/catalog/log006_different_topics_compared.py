@@ -127,8 +127,9 @@ def _untold_end(evidence: PartitionEvidence) -> Iterator[Undecided]:
     if before:
         brokers = tuple(sorted({replica.broker for replica in before}))
         yield Undecided(
-            reason="folders that wait for their deletion hold older records than the logs in use. So what was told before"
-            " the first record in use is taken to be of an earlier topic of this name",
+            reason="it is not known when an earlier topic of this name ended. Folders that wait for their deletion hold"
+            " older records than the logs in use. So log lines from before the first record in use are taken to be of"
+            " that earlier topic",
             missing=f"the line of their deletion in {numbered('broker', brokers)}'s server.log",
             brokers=brokers,
         )

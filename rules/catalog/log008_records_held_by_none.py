@@ -48,9 +48,9 @@ def records_held_by_none(evidence: PartitionEvidence) -> Iterator[Violation | Un
 
     Proves
     ------
-    Every assigned replica is here, and none holds the offsets in batches that can be read. That they were committed
-    tells a high watermark, an answer to a producer, or the files of all replicas together. What a later leader left
-    out is told by LEAD001 and ACK001.
+    Every assigned replica is here, and none holds the offsets in batches that can be read. A high watermark, an answer
+    to a producer, or the files of all replicas together tell that they were committed. Of what a later leader left out,
+    LEAD001 and ACK001 tell.
 
     Undecided when
     --------------

@@ -31,7 +31,7 @@ def tail_torn(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
 
     Proves
     ------
-    Below the recovery point: data that had been flushed is gone, and a restart after an orderly stop will not notice.
+    Below the recovery point: data that had been flushed is gone, and a restart after a clean shutdown will not notice.
 
     Undecided when
     --------------

@@ -21,7 +21,7 @@ def header_contradicts_chain(evidence: PartitionEvidence) -> Iterator[Violation 
     """A header field is contradicted by everything around its batch.
 
     Base offset, length, leader epoch and format byte lie outside the checksum. A flipped bit there passes every
-    verification. A program that computes the checksum anew can write a last offset that the records do not reach. What
+    verification. A program that computes the checksum again can write a last offset that the records do not reach. What
     lies around the batch tells: neighbours that continue without it, the epoch file, and the same batch on another
     replica. Checkpoints, peers and the segment's name give the log's ends. Or the field itself says what no broker
     writes. Every other rule then judges the log by what the surroundings say, not by the field.

@@ -29,7 +29,7 @@ def committed_records_truncated(evidence: PartitionEvidence) -> Iterator[Violati
 
     Undecided when
     --------------
-    The topic was made anew before, and nothing tells that this log was: its records may be of the earlier life. Or no
+    The topic was made again before, and nothing tells that this log was: its records may be of the earlier life. Or no
     line before the cut tells the replica's high watermark, as none does before 1.0. Where records beyond the cut
     are known to have been committed before it, that is a question. A cut of which no log tells is inferred from
     segments that wait for their deletion. It is likely where the high watermark on disk is still above the log end.

@@ -9,7 +9,7 @@ from parsers.tables import BatchHeader, Fetch, Transaction
 from rules.evidence import PartitionEvidence
 from rules.evidence.open_transactions import SLACK, open_transactions, why_untold
 from rules.evidence.stable_answers import StableRun, stable_runs
-from rules.finding import Exhibit, Severity, Undecided, Violation
+from rules.finding import Exhibit, Severity, Undecided, Violation, sentences
 from rules.rule import WEEK_MS, Threshold, rule
 
 LASTING: Final = Threshold(
@@ -38,7 +38,7 @@ def last_stable_offset_stuck(evidence: PartitionEvidence) -> Iterator[Violation 
     It is the high watermark, or the first offset of the oldest transaction that is undecided below it. Consumers that
     read committed transactions get nothing from there on, whoever wrote it. The cleaner stops there too.
 
-    It is worked out anew from batch headers: on disk at the leader's high watermark, in traces at each one told.
+    It is worked out again from batch headers: on disk at the leader's high watermark, in traces at each one told.
 
     Lawful is a transaction within its time-out and `slack`, and a leader that is behind for less than a minute (`lasting`).
 
@@ -74,7 +74,7 @@ def _on_disk(evidence: PartitionEvidence) -> Iterator[Violation | Undecided]:
     found = open_transactions(evidence, evidence.thresholds.of("TXN003", SLACK))
     untold = why_untold(evidence, found)
     if untold is not None:
-        yield Undecided(reason=f"whether consumers wait is not known: {untold[0]}", missing=untold[1], blocking=False)
+        yield Undecided(reason=f"it is not known whether consumers wait. {sentences(untold[0])}", missing=untold[1], blocking=False)
     if leader is None or leader.high_watermark is None or not found or not found[0].held_up:
         return
     first = found[0]

@@ -85,7 +85,7 @@ def _head(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes
     if replica.state != "current" or known is None or known.offset >= first:
         return
     if not may_lie_remotely(replica, first, evidence) and not _is_deleted(replica, known.offset, first, evidence):
-        yield _absent(replica, known.offset, first, f"a segment for where {known.teller}")
+        yield _absent(replica, known.offset, first, f"the segment of offset {known.offset}, where {known.teller}")
 
 
 def _is_deleted(replica: Replica, begins: int, first: int, evidence: PartitionEvidence) -> bool:

@@ -27,13 +27,13 @@ def expected_high_watermark(replica: Replica, evidence: PartitionEvidence) -> Ex
 
 
 def expected_log_end(replica: Replica, evidence: PartitionEvidence) -> ExpectedHighWatermark:
-    """How far the log must have gone by the replay, of which nothing is known without logs up to an orderly stop."""
+    """How far the log must have gone by the replay, of which nothing is known without logs up to a clean shutdown."""
     closing = _closing(replica, evidence)
     return expected_interval(()) if closing is None else closing.log_end
 
 
 def replayed_bounds(replica: Replica, evidence: PartitionEvidence) -> Iterator[Bound]:
-    """What the replay proves of the high watermark at an orderly stop, and of no other end."""
+    """What the replay proves of the high watermark at a clean shutdown, and of no other end."""
     closing = _closing(replica, evidence)
     if closing is not None:
         yield from (b for b in (closing.high_watermark.low, closing.high_watermark.high) if b is not None)
@@ -69,7 +69,7 @@ def _of_checkpoint(replica: Replica, evidence: PartitionEvidence) -> Iterator[Bo
     # Where the log ends is not known, the claim stands as it was written.
     claimed = high_watermark_at_start(stated, start, end if replica.end_known else max(end, stated))
     if replica.clean_shutdown is not None:
-        because = f"broker {replica.broker} wrote high watermark {stated} in an orderly stop"
+        because = f"broker {replica.broker} wrote high watermark {stated} at a clean shutdown"
         yield Bound(side="low", offset=claimed, because=because)
         yield Bound(side="high", offset=claimed, because=because)
         return
@@ -113,7 +113,7 @@ def _of_quorum(replica: Replica, evidence: PartitionEvidence) -> Iterator[Bound]
         yield Bound(side="low", offset=ends[replica.broker], because=because)
     elif len(voters) == 1 and ends and replica.clean_shutdown is not None and replica.end_known:
         low = Offset(min(replica.log_end_offset, *ends.values()))
-        because = f"the only voter serves only what is committed, and broker {replica.broker} stopped in order"
+        because = f"the only voter serves only what is committed, and broker {replica.broker} shut down cleanly"
         yield Bound(side="low", offset=low, because=because)
     needed = len(voters) // 2 + 1 - (len(voters) - len(ends))
     # Copies of running nodes are moments apart: an observer's may show more than its voters' did before.

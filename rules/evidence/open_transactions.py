@@ -79,7 +79,7 @@ def why_untold(evidence: PartitionEvidence, found: Sequence[OpenTransaction]) ->
     if leader is None:
         transactions = ((replica.broker, replica.log.transactions) for replica in evidence.current)
         brokers = [broker for broker, own in transactions if own.untold or any(each.begun for each in own.open)]
-        reason = f"who led last is not, and transactions are open in the logs of {numbered('broker', brokers)}"
+        reason = f"who led last is not known, and transactions are open in the logs of {numbered('broker', brokers)}"
         return (reason, "who led last") if brokers else None
     if leader.log.transactions.untold:
         return f"too many producers wrote transactions into broker {leader.broker}'s log", "a copy with fewer segments"
@@ -88,7 +88,8 @@ def why_untold(evidence: PartitionEvidence, found: Sequence[OpenTransaction]) ->
     if first is None or first.standing == "young" or not waits:
         return None
     if first.standing == "open":
-        return f"the transaction open from offset {first.begun.offset} on may be lawful", "what TXN001 asks for"
+        lawful = f"the transaction open from offset {first.begun.offset} on may be lawful"
+        return lawful, "what the question of TXN001 on it asks for"
     missing = "its replication-offset-checkpoint"
     return None if watermark else (f"no high watermark of broker {leader.broker} is here", missing)
 

@@ -237,6 +237,8 @@ def _gone(
     with_gaps = _with_gaps(evidence, answers, stretches, begun_unseen=begun_unseen)
     # The first answer that is told need not be the first that was given.
     lowest = min(first, max(opened or 0, following.offset or 0)) if begun_unseen else first
+    epochs, rest = epochs_of(answers, epoch), "" if ended else rest_of_batch(answers)
+    others = others_between(answers, first, end, apart=bool(rest) or "," in epochs)
     return Gone(
         epoch=epoch,
         answers=answers,
@@ -252,9 +254,9 @@ def _gone(
             "answered_for": offsets_seen(answers) if with_gaps else offsets_told(first, end),
             "epoch": epoch,
             "latest_epoch": max(stretch.latest_epoch for stretch in stretches),
-            "epochs": epochs_of(answers, epoch),
-            "rest": "" if ended else rest_of_batch(answers),
-            "more": (others_between(answers, first, end) if with_gaps else "") + earlier_ones(lowest, first),
+            "epochs": epochs,
+            "rest": rest,
+            "more": f"{others if with_gaps else ''}{earlier_ones(lowest, first)}",
             "perhaps_from": lowest,
             "acks": asked_for(answers),
             "successor": following.broker,

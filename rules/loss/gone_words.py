@@ -53,19 +53,19 @@ def offsets_seen(answers: Sequence[Produced]) -> str:
     return numbered("offset", sure) if len(sure) <= NAMED else counted(len(sure), "record")
 
 
-def others_between(answers: Sequence[Produced], first: int, end: int) -> str:
-    """Of which no answer is seen: by their offsets where they are one stretch."""
+def others_between(answers: Sequence[Produced], first: int, end: int, *, apart: bool) -> str:
+    """Of which no answer is seen: by their offsets where they are one stretch; behind much else in a sentence."""
     seen = [first - 1, *sorted({_offset(m) for m in answers if _offset(m) >= first}), end]
     gaps = [(before + 1, after) for before, after in pairwise(seen) if after - before > 1]
     which = offsets_told(*gaps[0]) if len(gaps) == 1 else f"the others of {offsets_told(first, end)}"
-    return f", and perhaps {which}"
+    return f". Perhaps it acknowledged {which} too" if apart else f", and perhaps {which}"
 
 
 def rest_of_batch(answers: Sequence[Produced]) -> str:
     """Behind the last record that is told: an answer names the first one of its batch."""
     last = max(map(_offset, answers))
-    whose = "its batch" if {last} == {*map(_offset, answers)} else f"the batch that begins at {last}"
-    return f" and the rest of {whose},"
+    whose = "its batch" if {last} == {*map(_offset, answers)} else f"the batch that begins at offset {last}"
+    return f". That includes the rest of {whose}"
 
 
 def earlier_ones(lowest: int, first: int) -> str:

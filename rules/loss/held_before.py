@@ -55,8 +55,8 @@ def _removed(evidence: PartitionEvidence, log: RisenStart, start: int) -> Unsett
     kept = f". In this dump, {numbered('broker', held, 'has')} it still" if held else ""
     return Unsettled(
         broker=log.broker,
-        words=f"when {who} loaded its log, it had {what} no more, and no line tells of a deletion. Then {who} led in"
-        f" epoch {log.after}. Followers delete what lies before their leader's log, so that may be lost{kept}",
+        words=f"when {who}'s log was loaded, it no longer had {what}, and no line tells of a deletion. Then {who}"
+        f" led in epoch {log.after}. Followers delete what lies before their leader's log, so that may be lost{kept}",
         missing=f"{who}'s server.log without gaps, or a copy of the disk that it had before it was started again",
         start_offset=start,
         end_offset=log.end_offset,

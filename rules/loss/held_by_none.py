@@ -182,7 +182,7 @@ def _of_another_moment(evidence: PartitionEvidence) -> tuple[str, str]:
         return "", ""
     word = "the option --copied stopped" if evidence.copied else "the option --copied live, stopped or crashed"
     if all(stopped_by_its_log(evidence, replica) for replica in logs):
-        stopped = f"{numbered('broker', running)} stopped in order, as server.log tells"
+        stopped = f"{numbered('broker', running)} shut down cleanly, as server.log tells"
         return f"{stopped}, and no .kafka_cleanshutdown tells that the files were copied after that", word
     if evidence.copied:
         return COPIED_LIVE, "a copy of stopped brokers"

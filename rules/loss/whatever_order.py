@@ -110,7 +110,7 @@ def _not_held(
             "only_epoch": reign.epoch,
             "epochs": f"epoch {reign.epoch}",
             "answers": times_told(answers),
-            "rest": "" if beyond else f" and the rest of the batch that begins at {last},",
+            "rest": "" if beyond else f". That includes the rest of the batch that begins at offset {last}",
             "more": "",
             "acks": asked_for(answers),
             "instead": ": ".join(filter(None, (nowhere, there))) if everywhere else there,
@@ -139,7 +139,8 @@ def _doubt(evidence: PartitionEvidence, answer: Produced, *, everywhere: bool) -
     """What else may explain that the records are not there."""
     who = f"broker {answer.witness}"
     if any(moment.set_back is None for moment in evidence.moments):
-        return f"find out in which order {who} wrote its log lines"
+        files = "its log files were put together in another order"
+        return f"ask the operators whether {who}'s clock was set back, or {files}"
     later = (m for m in evidence.moments if m.clock == answer.clock and (m.time or 0) > (answer.time or 0))
     anew = any(m.kind in ANEW for m in later)
     if anew or not any(True for r in evidence.current for _ in epoch_falls(r)):
@@ -155,6 +156,7 @@ def _doubt(evidence: PartitionEvidence, answer: Produced, *, everywhere: bool) -
 def _there(brokers: Sequence[int], offset: int, epoch: int | None, committed: bool) -> str:  # noqa: FBT001 - a fact of a log
     """What stands at an offset in some logs, in words."""
     if epoch is None:
-        return f"{numbered('broker', brokers, 'ends')} before {offset}"
+        whose = f"the {'logs' if len(brokers) > 1 else 'log'} of {numbered('broker', brokers)}"
+        return f"{whose} end before offset {offset}" if len(brokers) > 1 else f"{whose} ends before offset {offset}"
     counted = f", which {'it counts' if len(brokers) == 1 else 'they count'} as committed" if committed else ""
-    return f"{numbered('broker', brokers, 'holds')} records of epoch {epoch} at {offset}{counted}"
+    return f"{numbered('broker', brokers, 'holds')} records of epoch {epoch} at offset {offset}{counted}"

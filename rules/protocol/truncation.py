@@ -148,7 +148,7 @@ def truncate_on_fetch(follower: ReplicaLog, leader: ReplicaLog) -> Truncation:
 
 def truncation_point(follower: ReplicaLog, answer: EpochEnd) -> TruncationPoint:
     """What a follower makes of an epoch end that a leader answered, by OffsetsForLeaderEpoch or as divergingEpoch."""
-    said = f"epoch {answer.epoch} ends at {answer.end_offset} in the leader's log"
+    said = f"epoch {answer.epoch} ends at offset {answer.end_offset} in the leader's log"
     if answer.epoch == UNDEFINED_EPOCH:
         said = f"the leader answered offset {answer.end_offset} without its epoch"
         return TruncationPoint(offset=min(answer.end_offset, follower.log_end_offset), completed=True, because=said)
@@ -156,7 +156,8 @@ def truncation_point(follower: ReplicaLog, answer: EpochEnd) -> TruncationPoint:
     if own is None:
         said += ", and the follower has nothing of that epoch or an older one"
         return TruncationPoint(offset=min(answer.end_offset, follower.log_end_offset), completed=True, because=said)
-    said += f", epoch {own.epoch} at {own.end_offset} in the follower's"
+    same = " and" if own.epoch == answer.epoch else f", and epoch {own.epoch}"
+    said += f"{same} at offset {own.end_offset} in the follower's"
     if own.epoch != answer.epoch:
         return TruncationPoint(offset=min(own.end_offset, follower.log_end_offset), completed=False, because=said)
     offset = min(own.end_offset, answer.end_offset, follower.log_end_offset)

@@ -51,7 +51,7 @@ UNTOLD: Final = (
     ),
     UnseenDefect(defect="KAFKA-10101", title="recovery moves the recovery point too far", because=_LIKE_A_DISK),
     UnseenDefect(
-        defect="KAFKA-10471", title="a crash while logs load passes for an orderly stop", because=_LIKE_A_DISK
+        defect="KAFKA-10471", title="a crash while logs load passes for a clean shutdown", because=_LIKE_A_DISK
     ),
     UnseenDefect(
         defect="KAFKA-12460",

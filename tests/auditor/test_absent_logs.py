@@ -14,7 +14,7 @@ from auditor.report.advice.advice_text import text
 from auditor.report.json import document as as_json
 from auditor.report.postmortem import document as postmortem
 
-NONE = "No log of broker events or state changes or requests was read of brokers 1 and 2"
+NONE = "No server.log, state-change.log or request log of brokers 1 and 2 was read"
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ def test_a_hole_that_others_do_not_have_is_damage(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("leads", "going", "because"),
     [
-        (None, "unknown", "That broker's log lacks offsets 80–99, which it had. It is not known who leads"),
+        (None, "unknown", "Its log lacks offsets 80–99, which it had. It is not known who leads"),
         (
             1,
             "go",
@@ -77,7 +77,7 @@ def test_a_start_with_a_log_that_lost_its_end_depends_on_who_leads(
 
 @pytest.mark.parametrize(
     ("recovery", "because"),
-    [(100, "Its log ends at 80 here, below its recovery point 100."), (80, "If no other broker leads then,")],
+    [(100, "Its log end offset is 80 here, below its recovery point 100."), (80, "If no other broker leads then,")],
 )
 def test_a_log_that_ends_too_early_leaves_its_restart_open(recovery: int, because: str, tmp_path: Path) -> None:
     yard = Yard(tmp_path)

@@ -17,6 +17,7 @@ from auditor.report.advice.advice_json import document
 from auditor.report.advice.advice_text import text
 from auditor.report.model import PlacedAdvice, UndecidedLine
 from auditor.report.summary.actions import actions
+from auditor.report.summary.perhaps import beside_the_advice
 from tests.lab.sample_reports import report_on
 from tests.replaced import replace
 
@@ -266,3 +267,13 @@ def test_restarts_are_told_by_broker_where_several_partitions_are_advised_on() -
     assert "  GO       restart broker 1" in lines
     assert not any(line.startswith("  GO") and "restart broker 3" in line for line in lines[: lines.index("")])
     assert not text([barred]).startswith("Restarts")
+
+
+def test_why_nothing_can_be_said_is_told_once() -> None:
+    report = report_on(SAMPLES / "controller_restored")
+    told = " ".join(text(report.advice, untold=report.untold, perhaps=tuple(beside_the_advice(report))).split())
+    assert "losses cannot be listed, and no advice can be given. The reason is told above." in told
+    (reason,) = {point.reason.partition(". ")[2] for point in report.untold}
+    assert told.count(reason[1:]) == 1
+    alone = " ".join(text(report.advice, untold=report.untold).split())
+    assert f"losses cannot be listed, and no advice can be given. {reason}" in alone

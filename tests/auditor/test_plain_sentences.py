@@ -32,6 +32,8 @@ MISCOUNTED = re.compile(
     r"\b[Bb]roker \d+(?:, \d+)* and \d+|\b[Bb]rokers \d+\b(?!,| and| or)"
     r"|\b[Bb]rokers \d+(?:, \d+)* and \d+ (?:is|was|has|holds|stands|lacks|ends|keeps|says)\b"
 )
+STOPPING = re.compile(r"\b(?:anew|given up by|goes with the cut|stand there now)\b")
+"""Words at which readers stopped, by the guide."""
 UNSAID = re.compile(r"@None|\bNone\b|-1\.\.|\(\)|  +\S")
 
 
@@ -49,7 +51,7 @@ def long_ones(text: str) -> list[str]:
 def complaints(text: str) -> list[str]:
     """Whatever a message must not have."""
     told = [f"{len(part.split())} words: {part}" for part in long_ones(text)]
-    found = (each.search(text) for each in (HALF_OPEN, UNSAID, MISCOUNTED))
+    found = (each.search(text) for each in (HALF_OPEN, UNSAID, MISCOUNTED, STOPPING))
     return told + [f"{each[0]!r} in: {text}" for each in found if each]
 
 
@@ -58,6 +60,7 @@ def test_a_rule_and_its_page_speak_in_short_sentences(rule: Rule) -> None:
     page = rule.page
     parts = (HOLE.sub("it", rule.message), page.title, page.introduction, page.proves, page.undecided_when)
     assert [part for text in (*parts, rule.bearing.calls_for) for part in long_ones(text)] == []
+    assert [text for text in parts if STOPPING.search(text)] == []
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
@@ -108,6 +111,7 @@ def test_the_help_of_every_command_and_option_is_plain() -> None:
 
 LISTS = re.compile(r"\[\w+\]\(\w+\.md\)[,.]?\s*|^.*\bNeeds:.*$", re.MULTILINE)
 DOCS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")))
+GUIDE = "docs/style.md"
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 INDENTED = re.compile(r"^    \S.*$", re.MULTILINE)
 BEGINS = re.compile(r"\s*(?:\||#|>|[-*] |\d+\. )")
@@ -132,6 +136,7 @@ def test_a_document_speaks_in_short_sentences(page: str) -> None:
     said = list(prose((ROOT / page).read_text(encoding="utf-8")))
     assert len(said) > 1
     assert [part for words in said for part in long_ones(words)] == []
+    assert [part for part in said if STOPPING.search(part) and page != GUIDE] == []
 
 
 def test_a_long_sentence_of_a_document_is_seen_wherever_it_stands() -> None:

@@ -26,7 +26,7 @@ from auditor.report.summary.folded_findings import folded
 from auditor.report.summary.perhaps import at_stake, perhaps_lost
 from auditor.report.terminal.screen import lost_words
 from rules.finding import Finding, Severity, named_facts, offsets_told, with_last_offsets
-from rules.protocol.topics import BROKERS_TOPICS, TRANSACTIONS_TOPIC
+from rules.protocol.topics import BROKERS_TOPICS, METADATA_TOPIC, TRANSACTIONS_TOPIC
 from rules.words import listed
 from tests.lab.sample_reports import report_on
 from tests.replaced import replace
@@ -377,8 +377,15 @@ def test_nobody_is_asked_to_write_or_read_again_what_brokers_alone_write() -> No
     assert not any("producers write" in each or "Consumers that read" in each for each in words)
 
 
-def test_every_topic_that_brokers_alone_write_has_its_own_words() -> None:
-    assert OF_BROKERS.keys() == BROKERS_TOPICS
+def test_what_kafka_alone_writes_and_no_bill_names_is_seen_to_all_the_same() -> None:
+    report = replace(report_on(SAMPLES / "zookeeper_restored"), histories=())
+    own = [a for a in actions(report) if a.kind == "act" and a.aims[0].topic == TRANSACTIONS_TOPIC]
+    assert OF_BROKERS[TRANSACTIONS_TOPIC] in {action.words for action in own}
+    assert not any("must write" in action.words for action in own)
+
+
+def test_every_topic_that_kafka_alone_writes_has_its_own_words() -> None:
+    assert OF_BROKERS.keys() == BROKERS_TOPICS | {METADATA_TOPIC}
 
 
 def step(words: str, *partitions: int, kind: Kind = "act") -> Action:
@@ -407,3 +414,14 @@ def test_producers_follow_consumers_once_for_all_partitions() -> None:
     assert [each.words for each in both] == [back.words, f"Then {write}"]
     assert [aim.partition for aim in both[1].aims] == [0, 1]
     assert in_brief([first])[0].words == first.words, "nobody else says that consumers go back"
+
+
+def test_of_many_ranges_it_is_said_whose_replicas_are_meant() -> None:
+    """Where the ranges have no room, the words "this broker" need a name all the same."""
+    aims = tuple(
+        Aim(cluster_id=None, topic="t", partition=n, start_offset=n, end_offset=9 * n, brokers=(1,)) for n in (1, 2, 4)
+    )
+    asked = Action(kind="act", words="Keep this broker from leading.", first="", aims=aims)
+    assert asked.line(2, 0, 20) == "t-1, t-2, t-4 (56 offsets in 3 ranges) on broker 1: " + asked.words
+    apart = replace(asked, aims=(*aims[:2], replace(aims[2], brokers=(3,))))
+    assert " on broker" not in apart.line(2, 0, 20)

@@ -373,3 +373,29 @@ def test_the_first_screen_names_records_that_may_be_lost_by_no_bill() -> None:
     said = " ".join(" ".join(lines).split())
     assert f"LOST Perhaps lost. Open in partition {place[1]}-{place[2]}: {reason}." in said
     assert said.count(reason) == 1, "and is not told among what was not seen too"
+
+
+def test_a_question_that_is_told_under_lost_is_named_by_its_rule_alone_below() -> None:
+    report = report_on(SAMPLES / "never_rejoined")
+    said, at_length = (" ".join(render(report, columns=80, verbose=verbose).split()) for verbose in (False, True))
+    assert said.count("no later leader's log had records 50–59 of epoch 3") == 1
+    assert all("NOT SEEN ACK001 not decided in partition tail-0: see LOST." in words for words in (said, at_length))
+
+
+def test_the_first_line_names_the_rules_that_leave_a_verdict_open() -> None:
+    report = report_on(SAMPLES / "never_rejoined")
+    asked = [finding for finding in report.findings if finding.blocking]
+    assert {finding.rule for finding in asked} == {"ACK001"}
+    opened = replace(report, verdict="unknown", findings=tuple(asked), incidents=())
+    said = " ".join(render(opened, columns=80).split())
+    assert f"No verdict, because {counted(len(asked), 'question')} could not be decided (ACK001)." in said
+    rules = [replace(asked[0], rule=rule) for rule in ("HW001", "HW001", "ACK001", "LOG001", "SEG003")]
+    many = " ".join(render(replace(opened, findings=tuple(rules)), columns=80).split())
+    assert "5 questions could not be decided (HW001, ACK001, LOG001 and 1 more)." in many
+
+
+def test_what_is_barred_in_some_partitions_and_open_in_others_is_not_said_of_all() -> None:
+    parts, _ = told_within(report_on(SAMPLES / "never_rejoined"))
+    assert "; in some partitions NO-GO: restarting broker 2" in parts["GO?"]
+    alone, _ = told_within(report_on(SAMPLES / "lost_pages_hw"))
+    assert "in some" not in alone["GO?"], "all of it is of one partition"

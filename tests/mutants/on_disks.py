@@ -196,7 +196,7 @@ MUTANTS: Final = (
     ),
     mutant(
         "HW002", on_healed(saved(2, "replication", 50)), (("high", (2,), 50, 140),),
-        on_healed(saved(2, "replication", 50), killed(2)), "without an orderly stop the last one saved is older",
+        on_healed(saved(2, "replication", 50), killed(2)), "without a clean shutdown the last one saved is older",
     ),
     mutant(
         "HW005", on_healed(saved(2, "log-start", 60), saved(2, "replication", 50)), (("medium", (2,), 50, 60),),

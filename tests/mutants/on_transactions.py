@@ -92,7 +92,7 @@ MUTANTS: Final = (
     Mutant(
         rule="IDX003", sample=SAMPLE, change=index(".txnindex", lambda held: held[:-34]),
         said=(("low", (2,), 344, 345),), lawful=unfinished,
-        because="after a crash the newest abort may be missing: the next start makes the index anew",
+        because="after a crash the newest abort may be missing: the next start makes the index again",
     ),
     Mutant(
         rule="TXN001", sample=SAMPLE, change=hanging, said=(("medium", (3,), 426, 427),),

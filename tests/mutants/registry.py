@@ -26,7 +26,7 @@ NOT_RECORDED: Final[dict[str, frozenset[str]]] = {
     "Somebody must write a state by hand. zookeeper_restored holds one, and no request log that tells of it.": (
         frozenset({"LEAD005"})
     ),
-    "A follower lawfully begins anew where its leader's log starts beyond its own end. Else that log must change"
+    "A follower lawfully begins again where its leader's log starts beyond its own end. Else that log must change"
     " between two of its requests.": frozenset({"TRUNC006"}),
     "Two leaders must decide one transaction differently, and neither may cut the other's marker.": (
         frozenset({"TXN002"})

@@ -62,10 +62,11 @@ def test_a_leader_that_ends_before_what_it_wrote_may_only_have_been_copied_earli
     told = advice_on(COPIED_EARLIER)
     assert (told.candidates[0].broker, candidate(told, 2).lacks, told.doomed) == (1, (), ())
     assert gate(told, "elect broker 1").going == "go"
-    assert candidate(told, 2).doubts[-1].startswith("it wrote offsets 4–5 of epoch 0, but its log ends at 4 here.")
+    short = "it wrote offsets 4–5 of epoch 0, but its log end offset is 4 here."
+    assert candidate(told, 2).doubts[-1].startswith(short)
     restart = gate(told, "restart broker 1")
     assert (restart.going, restart.first) == ("unknown", "copy broker 1's folder t-0 (here: broker-1/t-0)")
-    assert "If it lost them in a crash, broker 1 cuts them too." in restart.because
+    assert "If it lost those records in a crash, broker 1 cuts them too." in restart.because
     assert gate(told, "elect broker 2").going == "unknown"
 
 
@@ -192,8 +193,8 @@ def test_what_nobody_was_told_of_may_go() -> None:
     assert [d.stretch.told_of for d in told.doomed] == [False]
     assert gate(told, "restart broker 1").going == "go"
     assert gate(told, "restart broker 1").because == (
-        "cuts its log from 7 to 4 when it follows broker 2. Records that do not come back are held elsewhere, or"
-        " were never acknowledged. This holds while broker 2 leads."
+        "truncates its log from offset 7 to 4 when it follows broker 2. Records that do not come back are held"
+        " elsewhere, or were never acknowledged. This holds while broker 2 leads."
     )
     assert gate(told, "elect broker 2").going == "go"
 
@@ -220,8 +221,8 @@ def test_a_cut_of_what_the_leader_sends_again_is_told_as_a_cut(versions: str, lo
     assert gate(told, "restart broker 1") == Gate(
         action="restart broker 1",
         going="go",
-        because=f"cuts its log from 7 to 5 when it follows broker 2{condition}. It fetches the same records again."
-        " This holds for one restart, not for restarts in turn.",
+        because=f"truncates its log from offset 7 to 5 when it follows broker 2{condition}."
+        " It fetches the same records again. This holds for one restart, not for restarts in turn.",
     )
     alone = "cuts nothing from its log, as the disks are. This holds for one restart, not for restarts in turn."
     assert gate(told, "restart broker 2").because == alone
@@ -427,7 +428,7 @@ def test_epoch_files_that_part_where_nobody_holds_a_record_are_no_difference(hel
     [
         ("epochs 0@0 1@4 2@6", ""),
         ("epochs 1@4 2@6", "epoch 0"),
-        ("epochs 2@6", "epochs 0, 1"),
+        ("epochs 2@6", "epochs 0 and 1"),
         ("epochs 0@0 2@6, unclean", "epoch 1"),
         ("epochs 0@0, unclean", ""),  # recovery adds what is newer
     ],

@@ -97,8 +97,8 @@ def acknowledged(drawing: str) -> list[tuple[int, int | None, int | None, str, s
 
 
 def test_what_another_log_counts_as_committed_is_told_by_epochs_that_have_no_order() -> None:
-    by_three = "broker 3 holds records of epoch 4 at 6, which it counts as committed"
-    by_two = "brokers 1 and 2 hold records of epoch 2 at 6, which they count as committed"
+    by_three = "broker 3 holds records of epoch 4 at offset 6, which it counts as committed"
+    by_two = "brokers 1 and 2 hold records of epoch 2 at offset 6, which they count as committed"
     assert acknowledged(ANEW) == [(1, 6, 8, "certain", by_three), (3, 6, 7, "certain", by_two)]
 
 
@@ -121,10 +121,10 @@ t10 leads 1 epoch 2 at 8 hw 8
 
 def test_what_no_log_holds_is_told_by_epochs_that_have_no_order() -> None:
     others = (
-        "no log here holds it: broker 1 holds records of epoch 2 at 8, which it counts as committed;"
-        " brokers 2 and 3 hold records of epoch 1 at 8, which they count as committed"
+        "no log here holds it: broker 1 holds records of epoch 2 at offset 8, which it counts as committed;"
+        " brokers 2 and 3 hold records of epoch 1 at offset 8, which they count as committed"
     )
-    short = "no log here holds it: brokers 1, 2 and 3 end before 9"
+    short = "no log here holds it: the logs of brokers 1, 2 and 3 end before offset 9"
     assert acknowledged(CUT) == [(3, 8, 9, "certain", others), (3, 9, 10, "certain", short)]
     untold = CUT.replace("t7 follows 3 epoch 1 at 10 hw 10\n", "")
     assert {said[3] for said in acknowledged(untold)} == {"likely"}, "it may have taken another role meanwhile"

@@ -86,17 +86,17 @@ OPEN = "0{7:0t}00"
 @pytest.mark.parametrize(
     ("drawing", "reasons"),
     [
-        (f"broker 1* {OPEN}|\nbroker 2 {OPEN}|", ["the transaction open from offset 0 on may be lawful"]),
+        (f"broker 1* {OPEN}|\nbroker 2 {OPEN}|", ["The transaction open from offset 0 on may be lawful."]),
         ("broker 1* 000{7:0t}|\nbroker 2 000|", []),
         ("broker 1* 00|0{7:0t}0\nbroker 2 00|0{7:0t}0", []),
         (
             f"broker 1 {OPEN}|\nbroker 2 {OPEN}|\nt1 leads 3 epoch 1 at 3 hw 0 isr 3",
-            ["who led last is not, and transactions are open in the logs of brokers 1 and 2"],
+            ["Who led last is not known, and transactions are open in the logs of brokers 1 and 2."],
         ),
         ("broker 1 0{7:0t}0{7c}0|\nbroker 2 0|\nt1 leads 3 epoch 1 at 3 hw 0 isr 3", []),
     ],
     ids=["records wait behind it", "none do", "none are committed", "the leader's log is not here", "none is open"],
 )
 def test_why_nothing_is_said_of_what_is_on_disk(drawing: str, reasons: list[str]) -> None:
-    said = "whether consumers wait is not known: "
+    said = "it is not known whether consumers wait. "
     assert left(drawing) == [said + reason for reason in reasons]

@@ -305,7 +305,7 @@ def test_of_too_many_producers_nothing_is_said(scene: Scene, monkeypatch: pytest
     assert asked(yard) == ["too many producers wrote transactions into broker 1's log to tell which are open"]
     (compared,) = (point for point in yard.report().coverage.undecided if point.rule == "TXN002")
     assert compared.reason.startswith("too many producers wrote transactions into the logs of brokers 1 and 2")
-    assert waiting(yard) == ["too many producers wrote transactions into broker 1's log"]
+    assert waiting(yard) == ["Too many producers wrote transactions into broker 1's log."]
 
 
 @pytest.mark.parametrize(("partitions", "told"), [(1, [0]), (2, []), (None, [])])
@@ -406,7 +406,7 @@ def stuck(yard: Yard) -> list[tuple[tuple[int, ...], int | None, int | None]]:
 def waiting(yard: Yard) -> list[str]:
     """Why it is not known whether consumers wait."""
     undecided = (point for point in yard.report().coverage.undecided if point.rule == "TXN003")
-    return [point.reason.removeprefix("whether consumers wait is not known: ") for point in undecided]
+    return [point.reason.removeprefix("it is not known whether consumers wait. ") for point in undecided]
 
 
 def test_what_hangs_without_a_high_watermark_leaves_open_who_waits(scene: Scene) -> None:
@@ -414,7 +414,7 @@ def test_what_hangs_without_a_high_watermark_leaves_open_who_waits(scene: Scene)
     assert (len(stuck(yard)), waiting(yard)) == (1, [])
     for claims in yard.root.rglob("replication-offset-checkpoint"):
         claims.unlink()
-    assert (len(found(yard)), stuck(yard), waiting(yard)) == (1, [], ["no high watermark of broker 1 is here"])
+    assert (len(found(yard)), stuck(yard), waiting(yard)) == (1, [], ["No high watermark of broker 1 is here."])
 
 
 def test_one_that_hangs_holds_back_readers_of_committed_records(scene: Scene) -> None:

@@ -38,3 +38,22 @@ def test_a_leader_of_the_quorum_is_named_by_its_epoch(topic: str, changes: list[
     evidence = replace(drawn, settings=settings_of(quorum_leaders_in(changes)))
     (found,) = (v for v in BY_ID["LEAD001"].check(evidence) if isinstance(v, Violation))
     assert (found.facts["who"], found.start_offset, found.end_offset) == (who, 3, 4)
+
+
+LEFT_OUT = """
+broker 1 00111|
+broker 2 00111|
+t1 leads 1 epoch 0 at 0 hw 0 isr 1,2
+t2 fetch 2@0 from 1 hw=0
+t3 fetch 2@4 from 1 hw=4
+t4 leads 2 epoch 1 at 2 hw 2 isr 2
+"""
+
+
+@pytest.mark.parametrize(("topic", "goes_back"), [("__cluster_metadata", False), ("t", True)])
+def test_no_consumer_has_to_go_back_in_the_log_that_nodes_alone_read(topic: str, goes_back: bool) -> None:
+    evidence = read_sketch(f"topic {topic}{LEFT_OUT}").evidence
+    (found,) = (v for v in BY_ID["CONS003"].check(evidence) if isinstance(v, Violation))
+    readers = str(found.facts["readers"])
+    assert readers.startswith("Consumers that read") is goes_back
+    assert readers.startswith("Brokers and controllers that had read") is not goes_back

@@ -166,7 +166,7 @@ def before_election(advice: Advice, best: Candidate) -> Iterator[str]:
     held = _held_by_folders(advice, best, firsts)
     yield from (f"{capital(first)}." for first in firsts if not (held and first == own.first))
     if own.going == "unknown":
-        yield f"Settle first what is UNKNOWN above about electing broker {best.broker}."
+        yield f"Electing broker {best.broker} is UNKNOWN above. Settle first what is not known there."
     if waiting := _waiting(advice, best):
         runs = "it runs" if len(waiting) == 1 else "they run"
         yield f"Stop {numbered('broker', waiting)} if {runs}. Then start broker {best.broker}."

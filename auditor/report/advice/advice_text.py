@@ -23,11 +23,12 @@ from auditor.report.model import (
     starts,
     told_gates,
 )
-from auditor.report.named_places import named_places, told_places
+from auditor.report.named_places import named_places
 from auditor.report.plain import plain
 from auditor.report.sheet import Sheet
 from auditor.report.summary import Action, LossTotals
 from auditor.report.summary.action import AIMS_SHOWN, RANGES_SHOWN
+from auditor.report.summary.perhaps import unadvised
 from auditor.report.unbilled import sentence as in_words
 from auditor.report.worths import at_least_and_most
 from rules.finding import capital, offsets_told, place_of, question_told
@@ -62,7 +63,7 @@ def text(
     steps: Sequence[Action] = (),
 ) -> str:
     """The advice on every partition, one after the other."""
-    unread = "".join(f"{line}\n" for line in (*_open(verdict, perhaps), *_unread(absent, untold)))
+    unread = "".join(f"{line}\n" for line in (*_open(verdict, perhaps), *_unread(absent, untold, perhaps)))
     if interrupted:
         head = "Interrupted. This is the advice on what had been judged by then. Other partitions may need it too.\n\n"
         rest = text(advice, verdict=verdict, absent=absent, untold=untold, perhaps=perhaps, lost=lost, steps=steps)
@@ -104,13 +105,10 @@ def _open(verdict: str, perhaps: Sequence[str]) -> Iterator[str]:
         yield from _said("The audit left its verdict open. Whether more was lost is not known.", 0)
 
 
-def _unread(absent: Sequence[AbsentLogs], untold: Sequence[UndecidedLine]) -> Iterator[str]:
+def _unread(absent: Sequence[AbsentLogs], untold: Sequence[UndecidedLine], perhaps: Sequence[str]) -> Iterator[str]:
     """What nothing could be said of, and what was not read."""
-    for point in untold:
-        words = question_told(f"In {told_places(point.places)}: {point.reason}", point.missing)
+    for words in (*unadvised(untold, perhaps), *(f"{logs.words}." for logs in absent)):
         yield from _said(words, 0)
-    for logs in absent:
-        yield from _said(f"{logs.words}.", 0)
 
 
 def _partition(placed: PlacedAdvice) -> Iterator[str]:
@@ -221,7 +219,8 @@ def _ends(candidate: Candidate) -> str:
 def _cut(cut: OwedCut) -> Iterator[str]:
     rule = f"{cut.rule}{'' if cut.in_force else ', if its versions are new'}"
     if cut.cut_to < cut.log_end_offset and not cut.in_doubt:
-        yield from _said(f"Broker {cut.follower} truncates from {cut.log_end_offset} to {cut.cut_to} (by {rule}).", 7)
+        ends = f"from offset {cut.log_end_offset} to {cut.cut_to}"
+        yield from _said(f"Broker {cut.follower} truncates {ends} (by {rule}).", 7)
     if cut.then != "agrees":
         then = _THEN.get(cut.then, cut.then)
         yield from _said(f"Broker {cut.follower} stays different: {then} (by {rule}: {cut.because}).", 7)

@@ -106,7 +106,8 @@ class Action(Struct, frozen=True, kw_only=True):
     def text(self) -> str:
         """The words with the first of the names, and with what comes first."""
         names = f" {self.names_are} {_nouns_once(self.names)}." if self.names_are and self.names else ""
-        of_the_first = " The numbers are those of the first." if self.numbers_differ else ""
+        particular = "numbers and paths" if "/" in self.words else "numbers"
+        of_the_first = f" The {particular} are those of the first." if self.numbers_differ else ""
         words = self.words.replace(PLACE_OF_NAMES, first_of(self.names, NAMED)).replace(PLACE_OF_START, self._start)
         return f"{words}{names}{f' First, {self.first}.' if self.first else ''}{of_the_first}"
 
@@ -138,13 +139,15 @@ class Action(Struct, frozen=True, kw_only=True):
         places = named_places([aim.place for aim in self.aims], most)
         if not in_all:
             return places
+        meant = self.aims[0].brokers if len({aim.brokers for aim in self.aims}) == 1 else ()
+        whose = f" on {numbered('broker', meant)}" if meant else ""
         if len({aim.place for aim in self.aims}) == 1:
-            return f"{places}, {counted(len(self.aims), 'range')} ({in_all.partition(' in ')[0]})"
+            return f"{places}, {counted(len(self.aims), 'range')} ({in_all.partition(' in ')[0]}){whose}"
         aims = [aim.words for aim in self.aims]
         behind = {words.removeprefix(aim.name) for words, aim in zip(aims, self.aims, strict=True)}
         if len(behind) == 1:
             return f"{places}, each{behind.pop()}"
-        return f"{places} ({in_all.partition(' in ')[0]} in {counted(len(aims), 'range')})"
+        return f"{places} ({in_all.partition(' in ')[0]} in {counted(len(aims), 'range')}){whose}"
 
     @property
     def _offsets_in_all(self) -> str:

@@ -198,7 +198,9 @@ def _of_findings(report: AuditReport) -> Iterator[Action]:
         if _said_already(finding, grave, report):
             continue
         bearing = report.bearing(finding)
-        if bearing.to_write_again:
+        if _gone_of_brokers(finding, report):
+            yield _of_finding(finding, OF_BROKERS[finding.topic or ""])
+        elif bearing.to_write_again:
             yield _of_finding(finding, _write_again(finding))
         if bearing.of_groups:
             yield _of_finding(finding, bearing.asked_of(finding), groups=_groups(finding))
@@ -208,6 +210,13 @@ def _of_findings(report: AuditReport) -> Iterator[Action]:
                 continue
             folders = _folders(finding, report) if PLACE_OF_NAMES in words else ()
             yield replace(_of_finding(finding, words, finding.brokers), names=folders)
+
+
+def _gone_of_brokers(finding: Finding, report: AuditReport) -> bool:
+    """Whether it proves that records are gone which Kafka alone writes, and no bill of theirs asks for anything."""
+    meant, own = report.bearing(finding).records, (h for h in report.histories if place_of(h) == place_of(finding))
+    billed = any(history.losses or history.unbilled for history in own)
+    return meant is not None and meant.gone and finding.topic in OF_BROKERS and not billed
 
 
 def _folders(finding: Finding, report: AuditReport) -> tuple[str, ...]:

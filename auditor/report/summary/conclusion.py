@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
@@ -18,9 +19,11 @@ from auditor.report.summary.totals import LossTotals, totals
 from auditor.report.summary.unseen import Unseen, unseen
 from auditor.report.unbilled import unbilled
 from rules.finding import NO_BEARING, Finding, Place, Severity, place_of
-from rules.words import counted, listed
+from rules.words import counted, first_of, listed
 
 SEVERITIES = ("critical", "high", "medium", "low")
+RULES_SHOWN = 3
+"""Rules that leave a verdict open; the rest is counted."""
 
 
 class Summary(Struct, frozen=True, kw_only=True):
@@ -123,14 +126,15 @@ def part_read(coverage: Coverage) -> str:
 
 def doubts(report: AuditReport) -> Iterator[str]:
     """Why the verdict is open."""
-    undecided = sum(finding.blocking for finding in report.findings)
+    undecided = Counter(finding.rule for finding in report.findings if finding.blocking)
     unread = sum(refusal.blocking for refusal in report.refusals)
     if report.interrupted:
         yield "the audit did not end"
     elif report.coverage.replicas_seen == 0:
         yield "no replica was read"
     if undecided:
-        yield f"{counted(undecided, 'question')} could not be decided"
+        rules = first_of([rule for rule, _ in undecided.most_common()], RULES_SHOWN)
+        yield f"{counted(undecided.total(), 'question')} could not be decided ({rules})"
     if unread:
         yield f"{counted(unread, 'part')} of the dump could not be read"
     lacking = report.coverage.replicas_lacking

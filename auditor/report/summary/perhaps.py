@@ -7,11 +7,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from auditor.report.model import AuditReport
+from auditor.report.model import AuditReport, UndecidedLine
 from auditor.report.named_places import told_places
 from auditor.report.placed import PlacedHistory
 from auditor.report.summary.folded_findings import FoldedFinding, folded, where
-from rules.finding import UNDECIDED, Finding, Place, Severity, place_of
+from rules.finding import UNDECIDED, Finding, Place, Severity, capital, place_of, question_told
 from rules.words import counted
 
 PLACES_SHOWN: Final = 3
@@ -118,6 +118,18 @@ def _undecided(message: str) -> tuple[str, str]:
     if not asked or not head.startswith(UNDECIDED):
         return "", f". {message}"
     return head.removeprefix(UNDECIDED).removeprefix(" in "), f": {rest}"
+
+
+def unadvised(untold: Iterable[UndecidedLine], perhaps: Sequence[str]) -> Iterator[str]:
+    """Of what nothing can be said, and why; where a question before tells the same reason, in one sentence."""
+    again: dict[str, list[Place]] = {}
+    for point in untold:
+        what, _, why = question_told(point.reason, point.missing).partition(". ")
+        if why and any(capital(asked.partition(": ")[2]) == why for asked in perhaps):
+            again.setdefault(what, []).extend(point.places)
+        else:
+            yield f"In {told_places(point.places)}: {what}{f'. {why}' if why else ''}"
+    yield from (f"In {told_places(places)}: {what}. The reason is told above." for what, places in again.items())
 
 
 def beside_the_advice(report: AuditReport) -> Iterator[str]:

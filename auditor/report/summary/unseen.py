@@ -11,11 +11,13 @@ from auditor.report.alike import AlikePoints, alike_points
 from auditor.report.model import AuditReport, Coverage, RefusalLine
 from auditor.report.sheet import size
 from auditor.report.summary.not_whole import WAY_OUT, not_whole
-from rules.finding import capital, question_told
-from rules.words import counted, numbered
+from rules.finding import Place, capital, question_told
+from rules.words import counted, first_of, numbered
 
 Kind = Literal["stopped", "brokers", "replicas", "unread", "question", "logs", "files", "names", "deeper"]
 MISSING_SHOWN: Final = 6
+FILES_SHOWN: Final = 2
+"""Files that were not read; each is named by -v with its bytes."""
 NO_RULE_BILLS: Final = "the bill"
 """What asks about losses that no rule speaks of."""
 
@@ -31,6 +33,10 @@ class Unseen(Struct, frozen=True, kw_only=True):
     """The rules that could not decide for want of it."""
     perhaps_lost: bool = False
     """Whether records may be lost by it that no finding and no bill names."""
+    places: tuple[Place, ...] = ()
+    """The partitions that a question is about."""
+    asks: str = ""
+    """What is not known, and what would tell, of a question: its words behind its rules and partitions."""
 
 
 def unseen(report: AuditReport) -> tuple[Unseen, ...]:
@@ -73,7 +79,10 @@ def _unread(report: AuditReport) -> Iterator[Unseen]:
     folders = [line for line in report.refusals if line.folder]
     logs = [line for line in report.refusals if line.blocking and line.kind == "ambiguous" and not line.folder]
     parts = [f"{size(coverage.bytes_refused)} of segments"] if coverage.bytes_refused else []
-    parts += [counted(coverage.files_unread, "file") + " in part or whole"] if coverage.files_unread else []
+    unread = sorted((line for line in report.refusals if not line.folder), key=lambda line: not line.blocking)
+    paths = [*dict.fromkeys(line.path for line in unread)]
+    files = counted(coverage.files_unread, "file")
+    parts += [f"{files} in part or whole ({first_of(paths, FILES_SHOWN, coverage.files_unread)})"] if paths else []
     for noun, lines in (("folder", folders), ("log file", logs)):
         for words in dict.fromkeys(map(_named, lines[:MISSING_SHOWN])):
             yield Unseen(kind="unread", words=words, blocking=True)
@@ -103,6 +112,8 @@ def _questions(report: AuditReport) -> Iterator[Unseen]:
             blocking=alike.first.blocking,
             rules=alike.rules,
             perhaps_lost=alike.first.perhaps_lost,
+            places=alike.places,
+            asks=question_told(alike.first.reason, alike.first.missing),
         )
 
 

@@ -14,7 +14,7 @@ HEADS: Final = (
 END_EXPECTED: Final = HEADS.index("LEO expected")
 WHY_NOT_TOLD: Final = (
     "LEO expected is worked out from fetches, writes and loads that logs tell. It is not told where no log here tells"
-    " any up to an orderly stop, nor of the metadata log, whose fetches are not replayed."
+    " any up to a clean shutdown, nor of the metadata log, whose fetches are not replayed."
 )
 
 

@@ -11,12 +11,14 @@ from auditor.report.sheet import Sheet
 from auditor.report.summary import Action, LossTotals, LostRange, Summary
 from auditor.report.summary.action import AIMS_SHOWN, LONG, RANGES_SHOWN, in_brief
 from auditor.report.summary.clusters import several_clusters
-from auditor.report.summary.conclusion import asked, doubts, extent, read_of
+from auditor.report.summary.conclusion import RULES_SHOWN, asked, doubts, extent, read_of
 from auditor.report.summary.incidents import causes
 from auditor.report.summary.perhaps import perhaps_words
+from auditor.report.summary.unseen import Unseen
 from auditor.report.terminal.screen_rooms import MARGIN, PERHAPS, Item, filled, fitting, forms, rooms_of
 from auditor.report.unbilled import sentence
 from rules.finding import Place, Severity, capital, offsets_told
+from rules.words import first_of
 
 LINES: Final = 25
 EVERY_LINE: Final = 1 << 62
@@ -29,14 +31,14 @@ def screen(report: AuditReport, conclusion: Summary, page: Sheet, *, quiet: bool
     """The lines."""
     headline = list(_headline(report, conclusion, page))
     actions = conclusion.actions if verbose else in_brief(conclusion.actions)
-    unseen = [each for each in conclusion.unseen if not each.perhaps_lost]
     ranges, room = (EVERY_LINE, EVERY_LINE) if verbose else (RANGES_SHOWN, LONG)
+    lost = lost_words(conclusion)
     parts: dict[str, list[tuple[str, str, bool]]] = {
-        "LOST": [(PERHAPS if words.startswith(PERHAPS) else "", words, False) for words in lost_words(conclusion)],
+        "LOST": [(PERHAPS if words.startswith(PERHAPS) else "", words, False) for words in lost],
         "WHY": [("", _why(*cause), False) for cause in causes(conclusion.incidents)],
         "DO NOW": [(a.kind, a.line(AIMS_SHOWN, ranges, room), False) for a in actions if not a.is_gate],
         "GO?": [(_urgency(action), action.line(AIMS_SHOWN), False) for action in actions if action.is_gate],
-        "NOT SEEN": [] if quiet else [("", each.words, each.blocking) for each in unseen],
+        "NOT SEEN": [] if quiet else [("", words, opens) for words, opens in _not_seen(conclusion.unseen, lost)],
     }
     footer = list(_footer(conclusion, page, verbose=verbose))
     blanks = 1 + bool(footer)
@@ -107,6 +109,18 @@ def _lost(lost: LossTotals) -> Iterator[str]:
         seen = all(each.loss.restored_seen for each in lost.restored)
         again = "The leader's log has them again" if seen else "Logs tell that a later leader still had them"
         yield f"Only missing for a time{_placed(lost.restored)}. {again}."
+
+
+def _not_seen(unseen: Sequence[Unseen], lost: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """What was not seen, and whether it leaves the verdict open; what is told under LOST word by word only by name."""
+    rest = [each for each in unseen if not each.perhaps_lost]
+    again = [each for each in rest if each.asks and any(words.endswith(f": {each.asks}") for words in lost)]
+    if again:
+        rules = first_of(sorted({rule for each in again for rule in each.rules}), RULES_SHOWN)
+        places = [*dict.fromkeys(place for each in again for place in each.places)]
+        where = told_places(places, AIMS_SHOWN)
+        yield f"{rules} not decided in {where}: see LOST.", any(each.blocking for each in again)
+    yield from ((each.words, each.blocking) for each in rest if each not in again)
 
 
 def _placed(lost: Sequence[LostRange]) -> str:

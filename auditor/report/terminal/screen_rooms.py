@@ -175,11 +175,12 @@ def _left_out(items: Sequence[Item], all_items: Sequence[Item]) -> str:
 
     What may be done is named where all is of the same partitions: elsewhere the same may be barred.
     """
-    named = []
+    named = list[str]()
     anywhere = len({item.where for item in all_items}) == 1
     for going in (GOING["no-go"], GOING["unknown"], *([GOING["go"]] if anywhere else [])):
         meant = [item.meant(going) for item in items if item.says(going)]
-        named += [f"; {going}{_together(meant)}"] if meant else []
+        where = "" if anywhere else "in some " if named else "in some partitions "
+        named += [f"; {where}{going}{_together(meant)}"] if meant else []
     steps = all(item.kind in ("act", "copy") for item in items)
     advised = ", or tidemark advise" if named or steps else ""
     opens = sum(item.opens for item in items)

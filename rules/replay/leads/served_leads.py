@@ -267,7 +267,7 @@ def _end(leader: int, epoch: int, statements: Statements) -> tuple[int | None, s
     current = [r for r in statements.replicas if r.broker == leader and r.state == "current"] if last else []
     held = [r for r in current if r.clean_shutdown is not None]
     if len(held) == 1 and held[0].end_kept:
-        return held[0].log_end_offset, f"broker {leader} stopped in order with log end {held[0].log_end_offset}"
+        return held[0].log_end_offset, f"broker {leader} shut down cleanly with log end {held[0].log_end_offset}"
     return None, ""
 
 

@@ -110,7 +110,7 @@ def test_what_waits_for_all_replicas_may_lie_between_answers_with_acks_1(
     (found,) = (f for f in BY_ID["ACK001"].check(evidence) if isinstance(f, Violation))
     assert (found.start_offset, found.end_offset) == (2, 8)
     assert found.facts["answered_for"] == (said or "offsets 2–7")
-    assert (found.facts["more"] == ", and perhaps offsets 3–6") == bool(said)
+    assert (found.facts["more"] == ". Perhaps it acknowledged offsets 3–6 too") == bool(said)
     (loss,) = (loss for loss in losses(evidence) if loss.matters)
     assert [(p.start_offset, p.end_offset) for p in loss.portions if p.worth == "acknowledged"] == acknowledged
 

@@ -55,4 +55,4 @@ def test_what_a_leader_s_log_lost_at_its_beginning_is_asked_for(told: str, asked
 
 def _asked(evidence: PartitionEvidence) -> list[Undecided]:
     said = BY_ID["ACK001"].check(evidence)
-    return [q for q in said if isinstance(q, Undecided) and "when broker 1 loaded" in q.reason]
+    return [q for q in said if isinstance(q, Undecided) and "when broker 1's log was loaded" in q.reason]

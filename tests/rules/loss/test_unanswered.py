@@ -96,7 +96,8 @@ def test_answers_that_may_be_of_later_epochs_are_not_said_to_be_of_the_first(
     moments = tuple(replace(m, latest_term=next(of)) if m.kind == "produced" else m for m in told.moments)
     known = replace(told, chronicle=Chronicle(moments))
     (found,) = (v for v in BY_ID["ACK001"].check(known) if isinstance(v, Violation))
-    assert (found.facts["epochs"], found.facts["rest"]) == (said, " and the rest of the batch that begins at 3,")
+    rest = ". That includes the rest of the batch that begins at offset 3"
+    assert (found.facts["epochs"], found.facts["rest"]) == (said, rest)
     assert {bill.epochs for bill in losses(known)} == billed
 
 

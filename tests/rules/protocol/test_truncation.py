@@ -162,7 +162,7 @@ def test_incident_3_a_fast_double_fail_over(last: int, offset: int, kept: int, c
     for truncation in (v1, fetch):
         assert (truncation.offset, truncation.kept_log_end_offset, truncation.cuts) == (11, 11, True)
         assert consequence(follower, leader, truncation) == "agrees"
-    assert fetch.because == "epoch 1 ends at 21 in the leader's log, epoch 1 at 11 in the follower's"
+    assert fetch.because == "epoch 1 ends at offset 21 in the leader's log and at offset 11 in the follower's"
 
 
 def test_two_rounds_when_neither_side_knows_the_others_epochs() -> None:
