@@ -16,6 +16,7 @@ from auditor.config import AuditConfig, ConfigError
 from auditor.report.advice.advice_json import document
 from auditor.report.advice.advice_text import text
 from auditor.report.model import PlacedAdvice, UndecidedLine
+from auditor.report.postmortem.document import render as postmortem
 from auditor.report.summary.actions import actions
 from auditor.report.summary.perhaps import beside_the_advice
 from tests.lab.sample_reports import report_on
@@ -275,5 +276,7 @@ def test_why_nothing_can_be_said_is_told_once() -> None:
     assert "losses cannot be listed, and no advice can be given. The reason is told above." in told
     (reason,) = {point.reason.partition(". ")[2] for point in report.untold}
     assert told.count(reason[1:]) == 1
+    impact = postmortem(report).partition("## Impact")[2].partition("\n## ")[0]
+    assert impact.count("losses cannot be listed, and no advice can be given. The reason is told above.") == 1
     alone = " ".join(text(report.advice, untold=report.untold).split())
     assert f"losses cannot be listed, and no advice can be given. {reason}" in alone

@@ -8,10 +8,9 @@ from typing import Final
 from auditor.report.bill import answered, details, who_led
 from auditor.report.markdown import text
 from auditor.report.model import AuditReport, Loss, PlacedHistory
-from auditor.report.named_places import told_places
 from auditor.report.postmortem.parts import billed, capped, place, places, shortened
 from auditor.report.summary.folded_findings import folded
-from auditor.report.summary.perhaps import at_stake, perhaps_lost_elsewhere, perhaps_words
+from auditor.report.summary.perhaps import at_stake, perhaps_lost_elsewhere, perhaps_words, unadvised
 from auditor.report.unbilled import sentence, unbilled
 from auditor.report.utc_times import moment
 from auditor.report.worths import acknowledged, acknowledged_in_all, span, surely_acknowledged
@@ -59,7 +58,8 @@ def _perhaps(report: AuditReport) -> Iterator[str]:
 
 def not_told(report: AuditReport) -> str:
     """Why a section is empty although there may be something to tell."""
-    return "\n".join(f"In {text(told_places(point.places))} {text(point.reason)}." for point in report.untold)
+    perhaps = [*perhaps_words(folded(perhaps_lost_elsewhere(report)))]
+    return "\n".join(map(text, unadvised(report.untold, perhaps)))
 
 
 def equal_losses(losses: Sequence[Billed]) -> list[list[Billed]]:
