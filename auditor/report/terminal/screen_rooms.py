@@ -175,7 +175,7 @@ def _left_out(items: Sequence[Item], all_items: Sequence[Item]) -> str:
 
     What may be done is named where all is of the same partitions: elsewhere the same may be barred.
     """
-    named = list[str]()
+    named: list[str] = []
     anywhere = len({item.where for item in all_items}) == 1
     for going in (GOING["no-go"], GOING["unknown"], *([GOING["go"]] if anywhere else [])):
         meant = [item.meant(going) for item in items if item.says(going)]
