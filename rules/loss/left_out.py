@@ -108,6 +108,7 @@ def _by_successors(
                     end=high,
                     because=reach.because if high == reach.offset else "an earlier leader left out the rest",
                     oldest=oldest,
+                    reached=True,
                     anew=successor is not evidence.openings[following],
                 )
         due = min(due, start)

@@ -21,6 +21,8 @@ class LeftOut(Struct, frozen=True, kw_only=True):
     because: str
     oldest: int | None = None
     """The oldest epoch that they may be of, where nothing tells that the replica had any of this one there."""
+    reached: bool = False
+    """Whether a leader had them in this epoch all the same: what it proved to be committed then, they are."""
     known_end: int = 0
     """Up to where the replica that cut them, or whoever tells of what no log holds, knew them to be committed."""
     reopening: RoleTaken | None = None
