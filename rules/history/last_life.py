@@ -207,17 +207,19 @@ def _falls(moments: Sequence[Moment]) -> Iterator[_Fall]:
     """Where each clock tells an older leader epoch, or takes one anew after the log was deleted.
 
     A replica that is moved away and comes back comes back in a newer epoch. A late order names an older one. Behind a
-    deletion epoch 0 begins a life, even where no line of the life before tells its epoch. So it does where another
-    broker had opened it before the deletion: one life opens it once.
+    deletion epoch 0 begins a life, even where no line of the life before tells its epoch. So does a lead in an epoch
+    that another broker had led before it deleted its log: what its clock tells behind the last deletion is of that life.
     """
-    opened_again = {id(moment) for moment in _opened_again(moments)}
+    led_again = {id(moment) for moment in _led_again(moments)}
     newest: dict[str, int] = {}
     ordered_to: dict[str, int] = {}
     deleted: dict[str, Moment] = {}
+    began: dict[str, Moment] = {}
+    yielded: set[int] = set()
     for place, moment in enumerate(moments):
-        known = newest.get(moment.clock)
+        known, began[moment.clock] = newest.get(moment.clock), began.get(moment.clock, moment)
         if moment.kind == "log-deleted":
-            deleted[moment.clock] = moment
+            began[moment.clock] = deleted[moment.clock] = moment
             ordered_to.pop(moment.clock, None)
         elif moment.epoch is not None and not moment.doubtful and moment.error in (None, 0):
             gone = deleted.pop(moment.clock, None)
@@ -225,29 +227,45 @@ def _falls(moments: Sequence[Moment]) -> Iterator[_Fall]:
             # A controller gives an epoch to one leader.
             other = moment.kind == "leadership" and ordered_to.get(moment.clock, moment.leader) != moment.leader
             again = moment.epoch == before and (gone is not None or (other and moment.epoch == 0))
-            elsewhere = before is None and id(moment) in opened_again
-            falls = elsewhere or (before is not None and (moment.epoch < before or again))
-            if falls:
+            elsewhere = id(moment) in led_again
+            falls = before is not None and (moment.epoch < before or again)
+            if falls and gone is None:
+                began[moment.clock] = moment
+            first = began[moment.clock]
+            if (falls or elsewhere) and id(first) not in yielded:
+                yielded.add(id(first))
                 end = _log_end(moments[place:], moment.clock, moment.epoch)
-                behind = elsewhere or gone is not None
-                yield _Fall(first=gone or moment, epoch=moment.epoch, deleted=behind, log_end=end)
+                yield _Fall(first=first, epoch=moment.epoch, deleted=elsewhere or gone is not None, log_end=end)
             anew = known is None or (falls and (gone is not None or moment.epoch == 0))
             if moment.kind == "leadership" and moment.leader is not None:
                 ordered_to[moment.clock] = moment.leader
             newest[moment.clock] = moment.epoch if anew else max(known or 0, moment.epoch)
 
 
-def _opened_again(moments: Iterable[Moment]) -> Iterator[Moment]:
-    """Roles by which a broker opens epoch 0 with an empty log after another one had, and a log was deleted since."""
-    opener: int | None = None
-    gone = False
+def _led_again(moments: Iterable[Moment]) -> Iterator[Moment]:
+    """Roles by which a broker leads in an epoch that another led before that one deleted its log: one life has one.
+
+    Epoch 0 opens with an empty log, and before any deletion of its life. So anybody's deletion counts there.
+    """
+    led_by: dict[int, int] = {}
+    ended: dict[int, int] = {}
     for moment in sorted(moments, key=lambda moment: moment.time or 0):
         if moment.kind == "log-deleted":
-            gone = True
-        elif moment.kind == "leader-starts" and moment.epoch == 0 and moment.offset == 0 and not moment.doubtful:
-            if gone and opener not in (None, moment.broker):
+            ended |= {epoch: led for epoch, led in led_by.items() if epoch == 0 or led == moment.broker}
+        elif moment.epoch is not None and not moment.doubtful and (leader := _leader(moment)) is not None:
+            if ended.pop(moment.epoch, leader) != leader and moment.kind == "leader-starts":
                 yield moment
-            opener, gone = moment.broker, False
+                led_by, ended = {}, {}
+            led_by[moment.epoch] = leader
+
+
+def _leader(moment: Moment) -> int | None:
+    """Who leads by the word of a leader, which opens epoch 0 with an empty log, or by the controller's."""
+    if moment.kind == "leader-starts":
+        return None if moment.epoch == 0 and moment.offset else moment.broker
+    if moment.kind != "leadership" or moment.error not in (None, 0) or (moment.leader or 0) < 0:
+        return None
+    return moment.leader
 
 
 def _log_end(behind: Iterable[Moment], clock: str, epoch: int) -> int | None:
