@@ -208,7 +208,7 @@ def _falls(moments: Sequence[Moment]) -> Iterator[_Fall]:
 
     A replica that is moved away and comes back comes back in a newer epoch. A late order names an older one. Behind a
     deletion epoch 0 begins a life, even where no line of the life before tells its epoch. So does a lead in an epoch
-    that another broker had led before it deleted its log: what its clock tells behind the last deletion is of that life.
+    that another broker had led before it deleted its log: what its clock tells behind a deletion is of that life.
     """
     led_again = {id(moment) for moment in _led_again(moments)}
     newest: dict[str, int] = {}

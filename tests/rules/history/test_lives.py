@@ -57,7 +57,7 @@ def kept(history: str) -> list[int]:
         ("t7 leads 3 epoch 0 at 0 hw 0\nt9 leads 1 epoch 3 at 4 hw 4", [1, 1, 2, 3, 7, 9]),
         ("t5 deletes 1\nt7 leads 3 epoch 0 at 4 hw 4\nt9 leads 1 epoch 3 at 4 hw 4", [1, 1, 2, 3, 5, 7, 9]),
         # It led in an epoch that another had led, by its own word or its controller's, before that one's log went.
-        ("t4 leads 2 epoch 1 at 4 hw 4\nt5 deletes 2\nt7 leads 3 epoch 1 at 2 hw 2\nt9 leads 3 epoch 2 at 4 hw 4", [7, 9]),
+        ("t4 leads 2 epoch 1 at 4 hw 4\nt5 deletes 2\nt7 leads 3 epoch 1 at 2 hw 2\nt9 acks 3 at 2 acks=1", [7, 9]),
         ("t4 leader 2 epoch 1 isr 2\nt5 deletes 2\nt7 leads 3 epoch 1 at 2 hw 2", [7]),
         ("t4 leads 2 epoch 3 at 4 hw 4\nt5 deletes 1\nt6 deletes 2\nt7 leads 1 epoch 3 at 2 hw 2", [5, 6, 7]),
         # The log of one that had not led that epoch went: it was moved away.
