@@ -141,13 +141,20 @@ def _fetch_answered(answer: Struct) -> FetchAnswered:
 
 def _answered(partition: Struct) -> FetchedPartition:
     header = struct_at(partition, "partitionHeader") or partition
-    diverging, leader = struct_at(header, "divergingEpoch"), struct_at(header, "currentLeader")
+    diverging, leader = _tagged(header, "divergingEpoch", 0), _tagged(header, "currentLeader", 1)
     number, error, watermark, stable, start = _of_partition(_ANSWERED, header)
     return FetchedPartition(
         number, error, watermark, stable, start, _number(_records_size(partition)),
         UNDIVERGED if diverging is None else Diverging(*_numbers(_DIVERGING, diverging)),
         UNLED if leader is None else Leader(*_numbers(_LEADER, leader)),
     )  # fmt: skip
+
+
+def _tagged(header: Struct, name: str, tag: int) -> Struct | None:
+    """A tagged field of a partition's answer, which 2.7 printed by its number."""
+    by_name = struct_at(header, name)
+    tags = struct_at(header, "TaggedFields") if by_name is None else None
+    return struct_at(tags, str(tag)) if tags is not None else by_name
 
 
 def _records_size(partition: Struct) -> int | None:

@@ -26,6 +26,9 @@ _NAME: Final = re.compile(r"([A-Za-z_]\w{0,63})=", re.ASCII)
 _PLAIN: Final = re.compile(r"([A-Za-z_]\w{0,63})=([^,(){}\[\]]*)(?:(?=\})|,(?=[A-Za-z_]\w{0,63}=))", re.ASCII)
 """A field whose value opens nothing, with the comma behind it: most fields are such."""
 _NUMBER: Final = re.compile(r"-?\d+\Z", re.ASCII)
+_TAG: Final = re.compile(r"(\d{1,5})=", re.ASCII)
+"""A tagged field that its release knew was printed with its number for a name: `_tagged_fields={0={…}, 1={…}}`."""
+_NEXT_TAG: Final = re.compile(r", (?=\d{1,5}=)", re.ASCII)
 _ODD: Final = re.compile(r"[^A-Za-z0-9_.,=\-{}\[\]]")
 _UNNAMED: Final = re.compile(r"\{(?!\}|[A-Za-z_]\w{0,63}=)", re.ASCII)
 _NEXT: Final = re.compile(r",(?=[A-Za-z_]\w{0,63}=)", re.ASCII)
@@ -87,12 +90,14 @@ def _struct(text: str, start: int, depth: int) -> tuple[dict[str, object], int]:
             fields[camel_case(plain[1])] = _scalar(plain[2])
             position = plain.end()
             continue
-        name = _NAME.match(text, position)
+        name = _NAME.match(text, position) or _TAG.match(text, position)
         if name is None:
             raise WrongShape("name=value in a struct")
         value, position = _value(text, name.end(), depth - 1, in_struct=True)
         fields[camel_case(name[1])] = value
-        if text.startswith(",", position):
+        if (following := _NEXT_TAG.match(text, position)) is not None:
+            position = following.end()
+        elif text.startswith(",", position):
             position += 1
         elif not text.startswith("}", position):
             raise WrongShape("a comma or the end of a struct")

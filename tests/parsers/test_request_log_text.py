@@ -95,6 +95,26 @@ def test_flattened_answers_of_2_7_with_tagged_fields() -> None:
     assert [(row.high_watermark, row.records_size) for row in rows] == [(7, 11)]
 
 
+def test_a_diverging_answer_of_2_7_names_its_tagged_fields_by_number() -> None:
+    asked = "{partition=0,current_leader_epoch=5,fetch_offset=999,last_fetched_epoch=4,log_start_offset=0}"
+    answered = (
+        "{partition=0,error_code=0,high_watermark=1607,last_stable_offset=1607,log_start_offset=0,"
+        "record_set=MemoryRecords(size=0, buffer=java.nio.HeapByteBuffer[pos=0 lim=0 cap=0]),_tagged_fields={"
+        "0={epoch=4,end_offset=971,_tagged_fields={}}, 1={leader_id=2,leader_epoch=5,_tagged_fields={}}}}"
+    )
+    request = f"{{replica_id=1,session_id=0,session_epoch=0,topics=[{{topic=w,partitions=[{asked}]}}]}}"
+    log = read(
+        "FETCH",
+        12,
+        request,
+        f"{{error_code=0,session_id=9,responses=[{{topic=w,partition_responses=[{answered}]}}],_tagged_fields={{}}}}",
+    )
+    assert log.refusals == ()
+    (row,) = (row for row in log.fetches(ORIGIN) if isinstance(row, Fetch))
+    assert (row.diverging_epoch, row.diverging_end_offset, row.fetch_offset) == (4, 971, 999)
+    assert (row.answer_leader, row.answer_leader_epoch) == (2, 5)
+
+
 def test_camel_case_text_is_read_too() -> None:
     log = read(
         "OFFSET_FOR_LEADER_EPOCH",
