@@ -41,6 +41,7 @@ BEGUN_ANEW: Final = ("log-created", "log-reset", "log-deleted")
 """After these a broker's log holds nothing of what it held before."""
 WARNED_OF: Final = (
     "cut-below-high-watermark", "high-watermark-fell", "cut-refused", "damaged-end-cut", "marked-as-failed",
+    "leader-not-seen",
 )  # fmt: skip
 """What a broker logs as a warning or an error: logs at level WARN tell these, and neither roles nor loads nor cuts."""
 ZOOKEEPER_CLOCK: Final = "zookeeper"
@@ -66,9 +67,13 @@ def ordered(moments: Iterable[Moment]) -> tuple[Moment, ...]:
 
 
 def gives_role(moment: Moment) -> TypeGuard[Role]:
-    """Whether the clock's broker takes a role here: by its own line, or by an order that it took."""
+    """Whether the clock's broker takes a role here: by its own line, or by an order that it took.
+
+    An order that names no leader gives none: who leads or follows goes on in the epoch that it had.
+    """
     if moment.kind == "leadership":
-        return moment.witness is not None and moment.error in (None, 0)
+        named = moment.taken and (moment.leader is None or moment.leader >= 0)
+        return named and moment.witness is not None and moment.error in (None, 0)
     return isinstance(moment, RoleTaken)
 
 

@@ -100,6 +100,8 @@ class PartitionState(Witnessed, frozen=True, kw_only=True):
     """Of the controller that sent an order."""
     written: int | None = None
     """By when the controllers' record of it was surely written: its time is that of its batch, which began before."""
+    taken: bool = True
+    """Whether the broker that was ordered took the role, as far as its own log tells."""
     standing: bool = False
     """Whether it was so by its time, and since when is not told: a snapshot of the metadata log shows no beginning."""
 
@@ -212,7 +214,10 @@ class LogEvent(Witnessed, frozen=True, kw_only=True):
 class Notice(Witnessed, frozen=True, kw_only=True):
     """What happened without any value of the log."""
 
-    kind: Literal["marked-as-failed"]
+    kind: Literal[
+        "marked-as-failed",
+        "leader-not-seen",  # a broker cannot take its new role, since it does not see the leader that the order names
+    ]
 
 
 Moment = RoleTaken | PartitionState | Fetched | Produced | Inquiry | LogCut | LogEvent | Notice

@@ -29,7 +29,7 @@ def in_terms(moments: Sequence[Moment]) -> tuple[Moment, ...]:
     log shows it was learnt in some epoch below that one, or in that one before a restart. Of a broker that tells no
     role an answer is of an epoch that it led by the controllers' record.
     """
-    in_order = tuple(_with_first_roles(ordered(_split_at_roles(moments))))
+    in_order = tuple(_with_first_roles(ordered(_split_at_roles([*_without_untaken(moments)]))))
     first = first_roles(in_order)
     terms = {clock: role.epoch - 1 for clock, role in first.items()}
     placed: list[Moment] = []
@@ -83,6 +83,21 @@ def _with_first_roles(in_order: Sequence[Moment]) -> Iterator[Moment]:
         if first:
             taken_up.discard(moment.clock)
         yield replace(moment, fresh=True) if first else moment
+
+
+def _without_untaken(moments: Sequence[Moment]) -> Iterator[Moment]:
+    """The statements, with each order that a broker answered and could not take told as one that gave no role."""
+    unseen: dict[tuple[str, int | None], list[int]] = {}
+    for moment in moments:
+        if moment.kind == "leader-not-seen" and moment.time is not None:
+            unseen.setdefault((moment.clock, moment.leader), []).append(moment.time)
+    for moment in moments:
+        if moment.kind == "leadership" and moment.time is not None:
+            since = moment.time if moment.arrived is None else moment.arrived - 1
+            if any(since <= time <= moment.time for time in unseen.get((moment.clock, moment.leader), ())):
+                yield replace(moment, taken=False)
+                continue
+        yield moment
 
 
 def _before_orders(in_order: Sequence[Moment], first: Mapping[str, int]) -> Mapping[int, int]:

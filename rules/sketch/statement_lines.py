@@ -30,6 +30,7 @@
                                           may stand the last stable offset, `lso=2`
     t11 tells 3 leader 2 epoch 1          broker 3 tells a client that broker 2 leads in epoch 1
     t12 fails 2                           broker 2's fetcher gives the partition up
+    t12 misses 2 leader 1                 broker 2 takes no new role, since it does not see broker 1, who is to lead
     t12 exits 2                           broker 2 stops rather than cut its log to its leader's end
     t13 resets 2 to 7                     broker 2 drops its whole log and begins anew at offset 7
     t14 cuts 2 to 3 by hw                 broker 2's fetcher decides for its high watermark 3
@@ -86,6 +87,7 @@ _FORMS: Final[Mapping[str, _StatementForm]] = {
     "deletes": _StatementForm("log-deleted", _BROKER),
     "isr": _StatementForm("isr", r"(?P<broker>\d+) now (?P<isr>[\d,]+)" + _VERSION),
     "fails": _StatementForm("marked-as-failed", _BROKER),
+    "misses": _StatementForm("leader-not-seen", _BROKER + r" leader (?P<leader>-?\d+)"),
     "exits": _StatementForm("cut-refused", _BROKER),
     "resets": _StatementForm("log-reset", _BROKER_TO),
     "cuts": _StatementForm("cut-by-high-watermark", _BROKER_TO + " by hw"),

@@ -170,5 +170,7 @@ def _said(m: Moment) -> str:  # noqa: PLR0911 - one line for each class of state
             return _CUTS[m.kind](m)
         case LogEvent():
             return _LOGS[m.kind](m)
+        case Notice(kind="leader-not-seen"):
+            return f"{_who(m.broker)} takes no new role, it does not see the leader {m.leader}"
         case Notice():
             return f"{_who(m.broker)}'s fetcher marks the partition as failed"

@@ -61,6 +61,7 @@ _EVENTS: Final[Mapping[str, str]] = {
     "replica-loaded": "high-watermark-loaded",
     "log-start-incremented": "log-start-moved",
     "marked-as-failed": "marked-as-failed",
+    "follower-without-leader": "leader-not-seen",
 }
 
 

@@ -258,3 +258,21 @@ def test_who_was_started_again_may_name_an_epoch_long_after_it_began(before: str
     moments = in_terms([replace(m, former=2) if m.kind == "follower-starts" and m.epoch == 3 else m for m in told])
     (loaded,) = [m for m in moments if m.kind == "log-loaded" and m.broker == 2]
     assert (loaded.term, loaded.latest_term) == (0, latest)
+
+
+UNTAKEN = """
+    broker 3 111|
+    t1 leads 3 epoch 1 at 0 hw 0
+    t2 acks 3 at 0 acks=1
+    t4 leader 1 epoch 2 isr 1 told 3
+    {}
+    t5 leader -1 epoch 3 isr 1 told 3
+    t6 acks 3 at 2 acks=1
+"""
+
+
+@pytest.mark.parametrize(("said", "term"), [("t4 misses 3 leader 1", 1), ("t4 misses 3 leader 2", 2), ("", 2)])
+def test_an_order_that_a_broker_cannot_take_leaves_it_in_its_epoch(said: str, term: int) -> None:
+    """ZooKeeper's controllers order brokers to follow who is dead, or nobody: they lead on as before."""
+    moments = read_sketch(UNTAKEN.format(said)).evidence.moments
+    assert [m.term for m in moments if m.kind == "produced"] == [1, term]
