@@ -25,7 +25,8 @@ class Deleted:
         for moment in moments:
             begun[moment.clock] = start = _begun_after(moment, begun.get(moment.clock, 0))
             self.highest = max(self.highest, start)
-            term = moment.latest_term if moment.term is None else moment.newest_term(moment.term)
+            # In the oldest term that it may be of: a cut before a newer one would be told.
+            term = moment.latest_term if moment.term is None else moment.term
             if term is not None and (start or moment.clock in starts):
                 own = starts.setdefault(moment.clock, {})
                 # Who makes its log anew, or cuts it, may do so at the end of an epoch in which it had deleted.

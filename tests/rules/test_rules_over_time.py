@@ -950,6 +950,26 @@ def test_what_a_later_leader_had_deleted_is_no_part_of_a_cut(start: int, said: l
     assert [told[1:3] for told in violations("TRUNC001", drawn)] == said
 
 
+@pytest.mark.parametrize("latest", [None, 2])
+def test_what_was_deleted_in_one_of_two_epochs_counts_from_the_older_one_on(latest: int | None) -> None:
+    """Broker 1 may have taken one more role before it deleted; it tells of no cut between, so it had the records."""
+    drawn = read_sketch("""
+        broker 1 003311|
+        broker 2 0033|
+        broker 3 0033|
+        t1 leads 3 epoch 0 at 0 hw 0
+        t2 fetch 1@4 from 3 hw=4
+        t3 leads 1 epoch 1 at 4 hw 4
+        t4 starts 1 at 6
+        t5 leads 2 epoch 3 at 2 hw 2
+        t6 follows 3 epoch 3 at 4 hw 4 from 2
+        t7 truncates 3 to 2
+    """).evidence
+    moments = tuple(replace(m, latest_term=latest) if m.kind == "log-start-moved" else m for m in drawn.moments)
+    told = BY_ID["TRUNC001"].check(replace(drawn, chronicle=Chronicle(moments)))
+    assert not [each for each in told if isinstance(each, Violation)]
+
+
 @pytest.mark.parametrize(("start", "said"), [(0, [(2, 5)]), (4, [(4, 5)]), (6, [])])
 def test_a_cut_removed_nothing_below_where_its_own_log_began(start: int, said: list[tuple[int, int]]) -> None:
     """In which epochs it cut nothing tells: its own log tells all the same where it began when it was loaded."""
