@@ -77,8 +77,8 @@ def committed_end_of(evidence: PartitionEvidence, part: LeftOut, *, again: bool)
     """How far it was committed: in its epoch, in those of later leaders that had all of it, by its leader's own word.
 
     A high watermark on disk tells nothing of records that stand again: they may have been committed since. Of records
-    that were cut and may be older than the epoch its proofs tell nothing: only who cut them knows. Of an epoch that was opened once
-    more they may be of what was written since.
+    that were cut and may be older than the epoch its proofs tell nothing: only who cut them knows. Of an epoch that was
+    opened once more they may be of what was written since.
     """
     if (part.older and not part.reached) or part.held_by_none or part.reopening is not None:
         return min(part.end, max(part.start, part.known_end))

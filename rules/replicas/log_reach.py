@@ -10,7 +10,7 @@ from rules.chronicle.chronicle import Chronicle
 from rules.chronicle.request_logs import RequestLogs, log_of
 from rules.history.trace_ends import TraceGap
 from rules.replicas.lacked_roles import LackedRoles, Place, former_of, told_roles
-from rules.replicas.led_last import stop_told, stop_untold
+from rules.replicas.led_last import ends_stopped, stop_untold
 from rules.replicas.replica import Replica
 from rules.settings import Settings
 
@@ -48,7 +48,7 @@ def log_reach(
         holed=_by_place("amid", lacked),
         requests_holed=tuple(broker for broker in brokers if _lacks_lines(log_of(requests, broker).gaps)),
         before_roles=_before_roles(replicas, chronicle),
-        stopped=tuple(broker for broker in brokers if stop_told(settings.states(broker)) is not None),
+        stopped=tuple(broker for broker in brokers if ends_stopped(settings.states(broker))),
     )
 
 
