@@ -227,6 +227,20 @@ def test_what_the_first_screen_asks_of_losses_the_incident_report_asks_under_its
     assert f"- {escaped(asked)}" in impact
 
 
+def test_a_loss_without_any_log_of_requests_may_be_larger(tmp_path: Path) -> None:
+    """Watermarks tell what was committed; what a leader alone had acknowledged, requests would tell."""
+    dump = tmp_path / "dump"
+    shutil.copytree(SAMPLES / "unclean_rejoined" / "dump", dump)
+    whole = audit(dump, AuditConfig(engine="local"))
+    for log in dump.glob("*/logs/kafka-request.log*"):
+        log.unlink()
+    report = audit(dump, AuditConfig(engine="local"))
+    more = "No request log is here, so nothing tells which other records brokers had acknowledged."
+    assert f"Perhaps more lost. {more}" in lost_words(summary(report))
+    assert not any(more in words for words in lost_words(summary(whole)))
+    assert escaped(more) in postmortem(report)
+
+
 def test_offsets_at_stake_count_once_and_only_where_no_bill_counts_them(tmp_path: Path) -> None:
     report = without_logs("fast_failover_kip101", tmp_path)
     (finding,) = (f for f in report.violations if report.bearing(f).records is not None)

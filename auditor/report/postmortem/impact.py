@@ -11,6 +11,7 @@ from auditor.report.model import AuditReport, Loss, PlacedHistory
 from auditor.report.postmortem.parts import billed, capped, place, places, shortened
 from auditor.report.summary.folded_findings import folded
 from auditor.report.summary.perhaps import at_stake, perhaps_lost_elsewhere, perhaps_words, unadvised
+from auditor.report.summary.unseen import unseen
 from auditor.report.unbilled import sentence, unbilled
 from auditor.report.utc_times import moment
 from auditor.report.worths import acknowledged, acknowledged_in_all, span, surely_acknowledged
@@ -52,6 +53,7 @@ def _perhaps(report: AuditReport) -> Iterator[str]:
     stake = at_stake(report)
     lines = [] if stake is None else [f"Perhaps lost: {stake.words}"]
     lines += [f"Perhaps lost in {words}" for words in perhaps_words(folded(perhaps_lost_elsewhere(report)))]
+    lines += [f"Perhaps lost. {each.words}" for each in unseen(report) if each.perhaps_lost]
     yield from (f"- {text(words)}" for words in lines[:ROWS_SHOWN])
     yield from capped(len(lines), "possible loss", ROWS_SHOWN)
 

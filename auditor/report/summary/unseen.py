@@ -47,6 +47,7 @@ def unseen(report: AuditReport) -> tuple[Unseen, ...]:
         *_unread(report),
         *_questions(report),
         *_logs(report.coverage),
+        *_answers(report),
         *_files(report.coverage),
         *_deeper(report.coverage),
     ]
@@ -135,6 +136,14 @@ def _logs(coverage: Coverage) -> Iterator[Unseen]:
         yield Unseen(kind="names", words=f"{coverage.nameless}.", blocking=False)
     for words in () if coverage.scope.partial else not_whole(coverage):
         yield Unseen(kind="logs", words=f"{capital(words)}. {capital(WAY_OUT)}.", blocking=True)
+
+
+def _answers(report: AuditReport) -> Iterator[Unseen]:
+    """That more may be lost: watermarks tell what was committed, and requests alone who else was answered."""
+    lost = any(loss.matters and not loss.restored for history in report.histories for loss in history.losses)
+    if lost and "request-log" in report.coverage.scope.absent:
+        words = "No request log is here, so nothing tells which other records brokers had acknowledged."
+        yield Unseen(kind="logs", words=words, blocking=False, perhaps_lost=True)
 
 
 def _files(coverage: Coverage) -> Iterator[Unseen]:
