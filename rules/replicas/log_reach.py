@@ -19,7 +19,7 @@ class LogsNotWhole(Struct, frozen=True, kw_only=True):
     """Whose logs are not here as a whole."""
 
     cut_short: tuple[int, ...] = ()
-    """Brokers whose own logs end before a stop that their disks tell, or a role in which others show them."""
+    """Brokers whose own logs end before a stop or an epoch that their disks tell, or a role in which others show them."""
     begun_late: tuple[int, ...] = ()
     """Brokers whose own logs tell roles from a later one on than others show, or than they themselves name."""
     holed: tuple[int, ...] = ()
@@ -43,7 +43,7 @@ def log_reach(
     """What the logs about these replicas lack at their ends and amid them."""
     brokers = sorted({replica.broker for replica in replicas})
     return LogReach(
-        cut_short=tuple(_cut_short(replicas, settings, lacked)),
+        cut_short=tuple(sorted({*_cut_short(replicas, settings, lacked), *_newer_on_disk(replicas, chronicle)})),
         begun_late=_by_place("before", lacked),
         holed=_by_place("amid", lacked),
         requests_holed=tuple(broker for broker in brokers if _lacks_lines(log_of(requests, broker).gaps)),
@@ -63,7 +63,19 @@ def _by_place(place: Place, lacked: LackedRoles) -> tuple[int, ...]:
 
 def _cut_short(replicas: Sequence[Replica], settings: Settings, lacked: LackedRoles) -> Iterator[int]:
     stopped = {replica.broker for replica in replicas if stop_untold(replica, settings)}
-    yield from sorted(stopped | {*_by_place("after", lacked)})
+    yield from stopped | {*_by_place("after", lacked)}
+
+
+def _newer_on_disk(replicas: Sequence[Replica], chronicle: Chronicle) -> Iterator[int]:
+    """Brokers whose disk knows a newer epoch than every role of which they tell, though they tell of all."""
+    newest: dict[int, int] = {}
+    for role, epoch in told_roles(chronicle):
+        if f"broker {role.witness}" in chronicle.telling_every_role:
+            newest[role.witness or 0] = max(epoch, newest.get(role.witness or 0, 0))
+    for replica in replicas:
+        role = newest.get(replica.broker, replica.last_known_epoch)
+        if replica.last_known_epoch > role and not replica.earlier.possible:
+            yield replica.broker
 
 
 def _before_roles(replicas: Sequence[Replica], chronicle: Chronicle) -> bool:

@@ -106,6 +106,7 @@ OPENED = [
     (9203, 3, "a broker's word before any role of it is of no epoch that is known"),
     (9073, 4, "its own word of a setting is older than what another broker told of it since"),
     (9081, 0, "what was surely answered is billed by itself, and not as what may have been written before"),
+    (9630, 1, "a log of all roles that ends before the epochs of its broker's disk is cut short"),
     (9491, 5, "an order that its broker took is a role: it did not die in the one before"),
     (602, 2, "the log start was moved in whatever epoch"),
     (9333, 5, "a leader that has nothing of an epoch by its answer commits none of its records"),
