@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, zip_longest
 from typing import Any, Final
 
 import pyarrow as pa
@@ -112,7 +112,7 @@ def _segments(replica: Replica, request: ZoomRequest) -> Iterator[SegmentFile]:
     """Segments whose names admit offsets of the request; where offsets overlap, names bound nothing from above."""
     unopened = {unread.span.source for unread in replica.log.unread if unread.kind in UNOPENED}
     segments = [segment for segment in replica.segments if segment.source not in unopened]
-    for segment, following in zip(segments, [*segments[1:], None], strict=True):
+    for segment, following in zip_longest(segments, segments[1:]):
         reaches = following is None or following.base_offset > request.start_offset or replica.log.overlap_count > 0
         if segment.base_offset < request.end_offset and reaches:
             yield segment

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final, Literal
 
@@ -45,7 +46,7 @@ def _files(copy: Survivor, replicas: Sequence[Replica]) -> Iterator[str]:
     """The files of the copy that may hold offsets of the stretch or later ones."""
     for replica in replicas:
         if replica.path == copy.path:
-            for segment, following in zip(replica.segments, [*replica.segments[1:], None], strict=True):
+            for segment, following in zip_longest(replica.segments, replica.segments[1:]):
                 if following is None or following.base_offset > copy.start_offset:
                     yield segment.source
         elif copy.path in (leftover.source for leftover in replica.leftovers):

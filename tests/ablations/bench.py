@@ -16,6 +16,7 @@ from auditor.engines import local
 from auditor.engines.plan.units import ReadUnit
 from auditor.engines.progress import Progress
 from auditor.engines.reading import UnitReader
+from auditor.engines.settle import JUDGED
 from auditor.report.model import AuditReport, Gate
 from rules.evidence import Level
 from rules.finding import Finding, Severity
@@ -160,6 +161,7 @@ def broken(bench: Bench, report: AuditReport) -> Iterator[str]:
     for line in report.coverage.undecided:
         if "failed: " in line.reason:
             yield f"fails {line.rule}: {line.reason}"
+    yield from (f"gives up {one.source}: {one.found}" for one in report.refusals if one.expected == JUDGED)
     yield from (f"contradicts itself: {said}" for said in contradictions(report))
 
 

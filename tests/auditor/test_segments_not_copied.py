@@ -113,6 +113,17 @@ def test_whole_segments_that_are_not_here_are_never_clean(
     assert asked == by_one or (sample == "clean_1_1" and asked == {("LOG008", brokers)})
 
 
+@pytest.mark.parametrize("brokers", [(2,), (2, 3)])
+def test_a_log_of_which_indexes_alone_are_here_leaves_the_other_logs_to_be_judged(
+    brokers: tuple[int, ...], tmp_path: Path
+) -> None:
+    dump = without(copied("clean_2_8", tmp_path / "dump"), (0, 200, 400, 600, 800), brokers, (".log",))
+    report = audited(dump, topic=TOPIC)
+    assert (report.verdict, report.violations, len(report.replicas)) == ("unknown", (), 3)
+    asked = {(f.rule, f.brokers) for f in report.findings if f.verdict == "undecided"}
+    assert asked == {("SEG003", (broker,)) for broker in brokers}
+
+
 def test_a_peers_snapshot_tells_where_a_segment_began_too(tmp_path: Path) -> None:
     dump = without(copied("clean_4x", tmp_path / "dump"), (600, 800), (1, 2, 3))
     for file in dump.glob(f"broker-1/data/{TOPIC[0]}-0/*.snapshot"):
