@@ -88,6 +88,16 @@ def test_an_assigned_replica_that_is_not_here_keeps_the_verdict_open(dump: Path)
     assert part.coverage.scope.replicas_here < part.coverage.scope.replicas_assigned
 
 
+def test_what_was_accepted_is_no_reason_for_an_open_verdict(tmp_path: Path) -> None:
+    """One replica is left, so that the verdict is open all the same."""
+    lone = copied("lost_pages_hw", tmp_path / "dump", logs=True)
+    shutil.rmtree(lone / "broker-1")
+    report, part = (dumps_at_hand.audited(lone, partial=partial) for partial in (False, True))
+    assert (report.verdict, part.verdict) == ("unknown", "unknown")
+    assert "accept that with --partial" in _all_words(report)
+    assert "accept that with --partial" not in _all_words(part)
+
+
 def test_logs_of_state_changes_that_tell_no_role_oblige_no_other_broker(tmp_path: Path) -> None:
     """Up to 2.5 they tell roles at level TRACE alone, and at INFO a broker may write no line in it at all."""
     old = copied("clean_1_1", tmp_path / "dump", logs=True)

@@ -137,13 +137,17 @@ def doubts(report: AuditReport) -> Iterator[str]:
         yield f"{counted(undecided.total(), 'question')} could not be decided ({rules})"
     if unread:
         yield f"{counted(unread, 'part')} of the dump could not be read"
-    lacking = report.coverage.replicas_lacking
-    if lacking:
-        named = f"{counted(lacking, 'replica')} named by checkpoints, logs or metadata"
-        yield f"{named} {'is' if lacking == 1 else 'are'} not in this dump ({WAY_OUT})"
-    yield from (f"{words} ({WAY_OUT})" for words in not_whole(report.coverage))
-    if files := [each.words for each in report.coverage.scope.files if each.opens]:
-        yield f"the dump lacks {listed(files)} ({WAY_OUT})"
-    known = undecided or unread or lacking or report.coverage.scope.opens or report.coverage.replicas_seen == 0
-    if not (report.interrupted or known):
+    not_here = [] if report.coverage.scope.partial else [*_not_here(report.coverage)]
+    yield from (f"{words} ({WAY_OUT})" for words in not_here)
+    if not (report.interrupted or undecided or unread or not_here or report.coverage.replicas_seen == 0):
         yield "less was read than --min-coverage asks for"
+
+
+def _not_here(coverage: Coverage) -> Iterator[str]:
+    """What should be in the dump and is not."""
+    if lacking := coverage.replicas_lacking:
+        named = f"{counted(lacking, 'replica')} named by checkpoints, logs or metadata"
+        yield f"{named} {'is' if lacking == 1 else 'are'} not in this dump"
+    yield from not_whole(coverage)
+    if files := [each.words for each in coverage.scope.files if each.opens]:
+        yield f"the dump lacks {listed(files)}"
