@@ -6,9 +6,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from dumps_at_hand import SAMPLES, told, violations
+from dumps_at_hand import SAMPLES, audited, told, violations
 
 from auditor.config import ConfigError
+from auditor.report.postmortem import document
 
 
 def logs_of(sample: str, home: Path) -> Path:
@@ -25,6 +26,12 @@ def test_an_unclean_election_and_its_loss_are_told_by_logs_alone(tmp_path: Path)
     assert report["replicas"] == []
     coverage = report["coverage"]
     assert (coverage["brokers"], coverage["partitions"], coverage["bytesSeen"]) == (3, 1, 0)
+
+
+def test_where_no_disk_is_here_nobody_says_what_the_disks_hold(tmp_path: Path) -> None:
+    page = document(audited(logs_of("unclean_rejoined", tmp_path / "dump")))
+    (billed,) = (line for line in page.splitlines() if line.startswith("| pay-0 | 100–149"))
+    assert billed.endswith("| not known | not known |")
 
 
 def test_logs_of_a_healthy_cluster_alone_give_no_verdict_of_soundness(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from rules.words import counted
 COLUMNS: Final = (
     "partition", "offsets", "certainly committed", "acknowledged", "lost in the change", "reused", "still on disk of",
 )  # fmt: skip
+NOT_KNOWN: Final = "not known"
 ROWS_SHOWN: Final = 12
 DETAILED: Final = 3
 RANGES_SHOWN: Final = 8
@@ -108,7 +109,8 @@ def _following(loss: Loss) -> str:
 def _single(history: PlacedHistory, loss: Loss) -> tuple[str, ...]:
     offsets = f"{span(loss.start_offset, loss.end_offset)} ({loss.offsets})"
     committed, reused = span(loss.start_offset, loss.committed_end), span(loss.start_offset, loss.reused_end)
-    return place(history), offsets, committed, acknowledged(loss), reused, _standing(loss)
+    known = reused if _reuse_known(loss) else NOT_KNOWN
+    return place(history), offsets, committed, acknowledged(loss), known, _standing(loss)
 
 
 def _sum(together: Sequence[Billed]) -> tuple[str, ...]:
@@ -121,9 +123,14 @@ def _sum(together: Sequence[Billed]) -> tuple[str, ...]:
         f"{offsets} in {counted(len(losses), 'range')}",
         str(committed) if committed else "none",
         acknowledged_in_all(losses),
-        str(reused) if reused else "none",
+        str(reused) if reused else "none" if _reuse_known(losses[0]) else NOT_KNOWN,
         _held(losses),
     )
+
+
+def _reuse_known(loss: Loss) -> bool:
+    """Whether other records are seen there, or the log that leads is here to show that none are."""
+    return loss.reused_end > loss.start_offset or loss.restored_seen
 
 
 def _standing(loss: Loss) -> str:
@@ -133,7 +140,12 @@ def _standing(loss: Loss) -> str:
         for s in loss.survivors
     )
     remote = [f"remote storage: {span(*stretch)}" for stretch in loss.kept_remotely]
-    return ("; ".join([*standing, *remote]) or "nobody") + (" (led again)" if loss.restored else "")
+    return ("; ".join([*standing, *remote]) or _none(loss)) + (" (led again)" if loss.restored else "")
+
+
+def _none(loss: Loss) -> str:
+    """Where no copy is known: whether the disks are here, and whole, to say that there is none."""
+    return "nobody" if loss.searched and not loss.unsearched else "none was found" if loss.searched else NOT_KNOWN
 
 
 def _held(losses: Sequence[Loss]) -> str:
@@ -142,7 +154,7 @@ def _held(losses: Sequence[Loss]) -> str:
     copies = (f"broker {s.broker}, {s.kind}{'' if s.sound else ', damaged'}" for s in first.survivors)
     part = sum(end - start for loss in losses for start, end in loss.standing)
     count = f": {part} offsets" if first.survivors else ""
-    return ("; ".join(copies) or "nobody") + count + (" (led again)" if first.restored else "")
+    return ("; ".join(copies) or _none(first)) + count + (" (led again)" if first.restored else "")
 
 
 def _more(together: Sequence[Billed]) -> Iterator[str]:
