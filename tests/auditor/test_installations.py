@@ -159,6 +159,8 @@ def test_a_folder_that_is_named_after_another_broker_is_refused_with_its_log(tmp
         assert expected == f"a log of broker {number + 6}, as broker-{number + 6} is named, or --log-dir BROKER={path}"
         source, start, end = re.fullmatch(rf"broker {number} in (.+) at bytes (\d+)-(\d+)", told_by).groups()
         assert re.search(rf"= ?{number}\b", (dump / source).read_text()[int(start) : int(end)])
+    screen = " ".join(run("audit", str(dump), "--engine", "local").out.split())
+    assert "claim to be of the same broker" not in screen
     given = tuple(f"{number}=broker-{number + 6}/logs" for _, number, _ in nodes("lost_pages_hw"))
     assert refused(dump, log_dir=given) == []
     wrong = refused(dump, log_dir=("9=broker-7/logs",))

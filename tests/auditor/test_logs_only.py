@@ -9,7 +9,7 @@ import pytest
 from dumps_at_hand import SAMPLES, audited, told, violations
 
 from auditor.config import ConfigError
-from auditor.report.postmortem import document
+from auditor.report.postmortem.document import render
 
 
 def logs_of(sample: str, home: Path) -> Path:
@@ -29,7 +29,7 @@ def test_an_unclean_election_and_its_loss_are_told_by_logs_alone(tmp_path: Path)
 
 
 def test_where_no_disk_is_here_nobody_says_what_the_disks_hold(tmp_path: Path) -> None:
-    page = document(audited(logs_of("unclean_rejoined", tmp_path / "dump")))
+    page = render(audited(logs_of("unclean_rejoined", tmp_path / "dump")))
     (billed,) = (line for line in page.splitlines() if line.startswith("| pay-0 | 100–149"))
     assert billed.endswith("| not known | not known |")
 

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from posixpath import commonpath
 from typing import Final
 
-from auditor.report.model import AuditReport
+from auditor.report.model import AuditReport, RefusalLine
 from rules.words import first_of, listed
 
 NAMED: Final = 4
-_PAIR: Final = "ambiguous"
-"""The kind of a refusal of two places that claim to be one."""
 
 
 def several_clusters(report: AuditReport) -> str:
@@ -29,12 +27,18 @@ def several_clusters(report: AuditReport) -> str:
     return f"{what} in this dump: {first_of(where, NAMED)}. To audit one cluster alone, {how}."
 
 
+def rival(refusal: RefusalLine) -> str:
+    """The other place that claims to be the same one; empty where the refusal is of something else."""
+    own = f"{refusal.path} and "
+    return refusal.found.removeprefix(own) if refusal.kind == "ambiguous" and refusal.found.startswith(own) else ""
+
+
 def _of_one_id(report: AuditReport) -> str:
     """Folders beside each other, each with several brokers, that claim to be the same."""
     brokers: dict[str, set[int | None]] = {}
     for placed in report.replicas:
         brokers.setdefault(_top(placed.replica.path), set()).add(placed.replica.broker)
-    pairs = [(r.path, r.found.removeprefix(f"{r.path} and ")) for r in report.refusals if r.kind == _PAIR]
+    pairs = [(refusal.path, other) for refusal in report.refusals if (other := rival(refusal))]
     tops = {_top(path) for pair in pairs for path in pair if _top(pair[0]) != _top(pair[1])}
     whole = sorted(top for top in tops if len(brokers.get(top, ())) > 1)
     if len(whole) < 2:  # noqa: PLR2004 - nothing stands beside it

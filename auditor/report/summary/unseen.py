@@ -10,6 +10,7 @@ from msgspec import Struct
 from auditor.report.alike import AlikePoints, alike_points
 from auditor.report.model import AuditReport, Coverage, RefusalLine
 from auditor.report.sheet import size
+from auditor.report.summary.clusters import rival
 from auditor.report.summary.not_whole import WAY_OUT, not_whole
 from rules.finding import Place, capital, question_told
 from rules.words import counted, first_of, numbered
@@ -98,7 +99,7 @@ def _unread(report: AuditReport) -> Iterator[Unseen]:
 
 def _named(line: RefusalLine) -> str:
     """Why nothing of a folder or a log was read, and what to do about it."""
-    if line.kind == "ambiguous" and line.found.startswith(f"{line.path} and "):
+    if rival(line):
         return f"Not read: {line.found} claim to be the same. Leave one of them out of the dump."
     return f"Not read: {line.path}, for want of {line.expected}; found {line.found}."
 
