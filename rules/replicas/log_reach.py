@@ -19,7 +19,7 @@ class LogsNotWhole(Struct, frozen=True, kw_only=True):
     """Whose logs are not here as a whole."""
 
     cut_short: tuple[int, ...] = ()
-    """Brokers whose own logs end before a stop or an epoch that their disks tell, or a role in which others show them."""
+    """Brokers whose own logs end before a stop or an epoch that disks tell, or a role in which others show them."""
     begun_late: tuple[int, ...] = ()
     """Brokers whose own logs tell roles from a later one on than others show, or than they themselves name."""
     holed: tuple[int, ...] = ()
@@ -73,8 +73,8 @@ def _newer_on_disk(replicas: Sequence[Replica], chronicle: Chronicle) -> Iterato
         if f"broker {role.witness}" in chronicle.telling_every_role:
             newest[role.witness or 0] = max(epoch, newest.get(role.witness or 0, 0))
     for replica in replicas:
-        role = newest.get(replica.broker, replica.last_known_epoch)
-        if replica.last_known_epoch > role and not replica.earlier.possible:
+        own = newest.get(replica.broker, replica.last_known_epoch)
+        if replica.last_known_epoch > own and not replica.earlier.possible:
             yield replica.broker
 
 

@@ -70,7 +70,8 @@ def _replicas(coverage: Coverage) -> Iterator[Unseen]:
         more = f"; {rest} more" if rest > 0 else ""
         count = counted(coverage.replicas_missing, "replica")
         words = f"{count} named by checkpoints or logs and missing here: {named}{more}."
-        yield Unseen(kind="replicas", words=words, blocking=coverage.replicas_lacking > 0 and not coverage.scope.partial)
+        opens = coverage.replicas_lacking > 0 and not coverage.scope.partial
+        yield Unseen(kind="replicas", words=words, blocking=opens)
     if coverage.elsewhere:
         yield Unseen(kind="replicas", words=f"{coverage.elsewhere}.", blocking=not coverage.scope.partial)
 
