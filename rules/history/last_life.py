@@ -203,6 +203,44 @@ def _beginnings(falls: Sequence[_Fall]) -> list[_Fall]:
     return [fall for fall in falls if fall.deleted or fall.epoch == 0] if shown else []
 
 
+class _Clock:
+    """What one clock has told of its broker by a place; lives only inside `_falls`."""
+
+    def __init__(self, first: Moment) -> None:
+        self.began = first
+        """Where the life begins that it tells of now, as far as it knows."""
+        self.newest: int | None = None
+        self.ordered_to: int | None = None
+        self.deleted: Moment | None = None
+        self.told: Moment | None = None
+
+    def deletes(self, moment: Moment) -> None:
+        """What comes behind a deletion may be of the next life."""
+        self.began = self.deleted = moment
+        self.ordered_to = None
+
+    def takes(self, moment: Moment, epoch: int) -> bool:
+        """Whether its epoch falls, or is taken again behind a deletion: the life before has ended then."""
+        gone, self.deleted = self.deleted is not None, None
+        before = 0 if self.newest is None and gone else self.newest
+        # A controller gives an epoch to one leader.
+        other = moment.kind == "leadership" and self.ordered_to not in (None, moment.leader)
+        again = epoch == before and (gone or (other and epoch == 0))
+        falls = before is not None and (epoch < before or again)
+        if falls and not gone:
+            self.began = moment
+        anew = self.newest is None or (falls and (gone or epoch == 0))
+        self.newest = epoch if anew else max(self.newest or 0, epoch)
+        if moment.kind == "leadership" and moment.leader is not None:
+            self.ordered_to = moment.leader
+        return falls
+
+    def begins(self) -> bool:
+        """Whether nobody was told yet that a life begins there."""
+        before, self.told = self.told, self.began
+        return before is not self.began
+
+
 def _falls(moments: Sequence[Moment]) -> Iterator[_Fall]:
     """Where each clock tells an older leader epoch, or takes one anew after the log was deleted.
 
@@ -211,35 +249,16 @@ def _falls(moments: Sequence[Moment]) -> Iterator[_Fall]:
     that another broker had led before it deleted its log: what its clock tells behind a deletion is of that life.
     """
     led_again = {id(moment) for moment in _led_again(moments)}
-    newest: dict[str, int] = {}
-    ordered_to: dict[str, int] = {}
-    deleted: dict[str, Moment] = {}
-    began: dict[str, Moment] = {}
-    yielded: set[int] = set()
+    clocks: dict[str, _Clock] = {}
     for place, moment in enumerate(moments):
-        known, began[moment.clock] = newest.get(moment.clock), began.get(moment.clock, moment)
+        clock = clocks.setdefault(moment.clock, _Clock(moment))
         if moment.kind == "log-deleted":
-            began[moment.clock] = deleted[moment.clock] = moment
-            ordered_to.pop(moment.clock, None)
+            clock.deletes(moment)
         elif moment.epoch is not None and not moment.doubtful and moment.error in (None, 0):
-            gone = deleted.pop(moment.clock, None)
-            before = 0 if known is None and gone is not None else known
-            # A controller gives an epoch to one leader.
-            other = moment.kind == "leadership" and ordered_to.get(moment.clock, moment.leader) != moment.leader
-            again = moment.epoch == before and (gone is not None or (other and moment.epoch == 0))
-            elsewhere = id(moment) in led_again
-            falls = before is not None and (moment.epoch < before or again)
-            if falls and gone is None:
-                began[moment.clock] = moment
-            first = began[moment.clock]
-            if (falls or elsewhere) and id(first) not in yielded:
-                yielded.add(id(first))
+            behind, elsewhere = clock.deleted is not None, id(moment) in led_again
+            if (clock.takes(moment, moment.epoch) or elsewhere) and clock.begins():
                 end = _log_end(moments[place:], moment.clock, moment.epoch)
-                yield _Fall(first=first, epoch=moment.epoch, deleted=elsewhere or gone is not None, log_end=end)
-            anew = known is None or (falls and (gone is not None or moment.epoch == 0))
-            if moment.kind == "leadership" and moment.leader is not None:
-                ordered_to[moment.clock] = moment.leader
-            newest[moment.clock] = moment.epoch if anew else max(known or 0, moment.epoch)
+                yield _Fall(first=clock.began, epoch=moment.epoch, deleted=elsewhere or behind, log_end=end)
 
 
 def _led_again(moments: Iterable[Moment]) -> Iterator[Moment]:
