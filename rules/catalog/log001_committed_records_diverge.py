@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from parsers.tables import BatchHeader, OffsetCheckpoint
 from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import METADATA_TOPIC, Difference, PartitionEvidence
+from rules.evidence.committed_apart import CommittedApart, committed_apart
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, offsets_told
 from rules.rule import rule
 from rules.words import numbered
@@ -80,35 +81,37 @@ def _open_points(evidence: PartitionEvidence) -> Iterator[Undecided]:
             end_offset=gap.end_offset,
             blocking=gap.blocking,
         )
-    for difference in evidence.differences if evidence.topic != METADATA_TOPIC else ():
-        if difference.watermarks_unknown and not difference.same_epoch:
+    for apart in committed_apart(evidence) if evidence.topic != METADATA_TOPIC else ():
+        difference = apart.difference
+        if apart.untold and not difference.same_epoch:
             brokers, start, end = (difference.left.broker, difference.right.broker), difference.start_offset, difference.end_offset
-            unlisted = difference.unlisted
+            unlisted = apart.unlisted
             without = f". The replication-offset-checkpoint of {numbered('broker', unlisted, 'has')} no entry for this partition"
             yield Undecided(
                 reason=f"{numbered('broker', brokers)} hold different records at {offsets_told(start, end)}. Whether both"
                 f" count theirs as committed is not known{without if unlisted else ''}",
-                missing=" and ".join(_would_tell(difference)),
+                missing=" and ".join(_would_tell(apart)),
                 brokers=brokers,
                 start_offset=start,
                 end_offset=end,
             )
 
 
-def _would_tell(difference: Difference) -> Iterator[str]:
+def _would_tell(apart: CommittedApart) -> Iterator[str]:
     """What tells how far each is committed: its checkpoint of high watermarks; where that has no entry, its logs."""
-    unread = [broker for broker in difference.watermarks_unknown if broker not in difference.unlisted]
+    unread = [broker for broker in apart.untold if broker not in apart.unlisted]
     if unread:
         yield f"the replication-offset-checkpoint of {numbered('broker', unread)}, which holds high watermarks"
-    for broker in difference.unlisted:
+    for broker in apart.unlisted:
         yield would_tell(Silence(broker=broker, log="roles"), Silence(broker=broker, log="requests"))
 
 
 def _by_range(evidence: PartitionEvidence) -> dict[tuple[int, int], list[Difference]]:
     """Differences below both high watermarks; the same range between several pairs is one finding."""
     ranges: dict[tuple[int, int], list[Difference]] = {}
-    for difference in evidence.differences:
-        end = min(difference.end_offset, difference.committed_end)
+    for apart in committed_apart(evidence):
+        difference = apart.difference
+        end = min(difference.end_offset, apart.end_offset)
         if difference.start_offset < end:
             ranges.setdefault((difference.start_offset, end), []).append(difference)
     return ranges

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from parsers.tables import BatchHeader, OffsetCheckpoint
 from rules.evidence import Difference, PartitionEvidence
+from rules.evidence.committed_apart import committed_apart
 from rules.evidence.written_in import written_in
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
@@ -43,8 +44,9 @@ def tail_diverges(evidence: PartitionEvidence) -> Iterator[Violation | Undecided
     broker 1* 0000|22
     broker 2  0000|1
     """
-    for difference in evidence.differences:
-        start = max(difference.start_offset, difference.committed_end)
+    for apart in committed_apart(evidence):
+        difference = apart.difference
+        start = max(difference.start_offset, apart.end_offset)
         if start >= difference.end_offset or difference.same_epoch:
             continue
         if evidence.epochs_used_twice:

@@ -181,7 +181,7 @@ class PartitionEvidence(Struct, frozen=True, kw_only=True, dict=True):
 
     def committed_by_proof(self, replica: Replica) -> int:
         """How far a replica's records are committed by what was told; 0 where nothing tells, or epochs began anew."""
-        return 0 if self.epochs_used_twice else committed_by_proof(replica, self.committed_batches)
+        return committed_by_proof(self.unwritten.stretches(replica), self.committed_batches, self.chronicle.leaders)
 
     @cached_property
     def lacked_roles(self) -> LackedRoles:

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from rules.history.moments import Committed
-from rules.replicas.replica import Replica
 
 
-def committed_by_proof(replica: Replica, proofs: Iterable[Committed]) -> int:
+def committed_by_proof(
+    stretches: Iterable[tuple[int, int, int]], proofs: Iterable[Committed], leaders: Mapping[int, int]
+) -> int:
     """Where the last of its records ends that a proof of their own leader epoch covers; 0 where none does.
 
-    Records of one epoch are the same in every log that holds them, so that whoever told it told it of these too.
+    A stretch is an epoch, where its records begin in the log, and where they end.
+    Records of one epoch are the same in every log that holds them, so that its leader told it of these too. A follower
+    that has heard of its leader and not yet fetched from it knows what was committed in an older one's log.
     """
     ends: dict[int, int] = {}
-    for proof in proofs:
+    for proof in (proof for proof in proofs if _its_leaders(proof, leaders)):
         ends[proof.term] = max(proof.end_offset, ends.get(proof.term, 0))
-    runs = (run for run in replica.log.epochs if run.epoch >= 0)
-    covered = (min(ends[run.epoch], run.end_offset) for run in runs if ends.get(run.epoch, 0) > run.start_offset)
-    return max(covered, default=0)
+    own = (stretch for stretch in stretches if stretch[0] >= 0)
+    return max((min(ends[epoch], end) for epoch, start, end in own if ends.get(epoch, 0) > start), default=0)
+
+
+def _its_leaders(proof: Committed, leaders: Mapping[int, int]) -> bool:
+    """Whether the leader of its epoch told it; of a quorum's, a tool asked that one."""
+    moment = proof.moment
+    return moment.kind == "described" or moment.witness == leaders.get(proof.term)

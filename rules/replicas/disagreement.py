@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -24,9 +24,6 @@ class Difference(Struct, frozen=True, kw_only=True):
     right_epochs: tuple[int, ...]
     left_batches: tuple[BatchMark, ...]
     right_batches: tuple[BatchMark, ...]
-    left_committed: int = 0
-    right_committed: int = 0
-    """How far each side's records are committed by what was told, where epochs tell them apart."""
     exact: bool = True
     """False when the middle of the run was told from digests alone."""
 
@@ -46,30 +43,6 @@ class Difference(Struct, frozen=True, kw_only=True):
         """The high watermarks that the two replicas claim, clipped to their log ends."""
         replicas = (self.left, self.right)
         return tuple(min(r.high_watermark.offset, r.log_end_offset) for r in replicas if r.high_watermark)
-
-    @property
-    def watermarks_unknown(self) -> tuple[int, ...]:
-        """The brokers of which nothing tells how far they are committed: no high watermark on disk, no proof."""
-        return tuple(broker for broker, known in self._committed if known is None)
-
-    @property
-    def unlisted(self) -> tuple[int, ...]:
-        """Those of them whose checkpoint of high watermarks was read, and has no entry for the partition."""
-        read = {r.broker for r in (self.left, self.right) if "replication-offset-checkpoint" not in r.untold}
-        return tuple(broker for broker in self.watermarks_unknown if broker in read)
-
-    @property
-    def committed_end(self) -> int:
-        """Offsets below this one are committed as far as both replicas know; 0 where one of them knows nothing."""
-        return min(known or 0 for _, known in self._committed)
-
-    @property
-    def _committed(self) -> Iterator[tuple[int, int | None]]:
-        for replica, committed in ((self.left, self.left_committed), (self.right, self.right_committed)):
-            claim = replica.high_watermark
-            on_disk = None if claim is None else min(claim.offset, replica.log_end_offset)
-            known = on_disk is not None or committed > self.start_offset
-            yield replica.broker, max(committed, on_disk or 0) if known else None
 
 
 def differ(differences: Sequence[Difference], brokers: set[int], offsets: tuple[int, int]) -> bool:

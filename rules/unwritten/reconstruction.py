@@ -23,7 +23,7 @@ from rules.unwritten.epoch_log import PossibleLog
 from rules.unwritten.log_turns import OwnLead, Turn, turns_of
 from rules.unwritten.places import Growth, Point
 from rules.unwritten.served_copies import Traces
-from rules.unwritten.ways import ROLES, SERVER_LOG, Open
+from rules.unwritten.ways import ROLES, SERVER_LOG, Open, Ways
 from rules.unwritten.written_logs import NOBODY, WrittenLogs
 
 
@@ -93,6 +93,22 @@ class Reconstruction(Struct, frozen=True, dict=True):
     def reconciled(self) -> tuple[AskedFollower, ...]:
         """Every time that a follower brought its log into line by its high watermark, in the order of its log."""
         return tuple(self._reconciled()) if self.applies else ()
+
+    def stretches(self, replica: Replica) -> Sequence[tuple[int, int, int]]:
+        """A log's records by their epochs, as batches carry them; else as every way has it in which it was written.
+
+        There are none where the number of an epoch tells nothing apart.
+        """
+        if not self.ordered:
+            return ()
+        if not self.applies:
+            return [(run.epoch, run.start_offset, run.end_offset) for run in replica.log.epochs]
+        ways: Ways = self.open or self._fold.log_of(replica.broker)
+        if isinstance(ways, Open):
+            return ()
+        edges = sorted({edge for way in ways for _, *ends in way.stretches for edge in ends})
+        found = [({way.epoch_at(start) for way in ways}, start, end) for start, end in pairwise(edges)]
+        return [(epoch, start, end) for (epoch, *other), start, end in found if epoch is not None and not other]
 
     def meeting(self, follower: Replica, leader: Replica, end_offset: int, high_watermark: int) -> Asked:
         """What the rules make of two logs as they are, the follower's up to an offset."""

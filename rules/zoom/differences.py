@@ -71,8 +71,7 @@ def _compare(
         inferred = [_DifferingRun(a, b, first.same_epoch, exact=False) for a, b in between]
     untold = [(a, b) for a, b in unread if (a, b) not in {(run.start, run.end) for run in inferred}]
     runs = _few(list(_merge(sorted([*clipped, *inferred]), sorted([*agreed, *(a for a, _ in untold)]))))
-    committed = evidence.committed_by_proof(left), evidence.committed_by_proof(right)
-    found = [_difference(left, right, run, ours.within(run), theirs.within(run), committed) for run in runs]
+    found = [_difference(left, right, run, ours.within(run), theirs.within(run)) for run in runs]
     return found, list(_uncompared(left, right, evidence, untold, blind=blind))
 
 
@@ -243,7 +242,6 @@ def _difference(
     run: _DifferingRun,
     ours: tuple[BatchMark, ...],
     theirs: tuple[BatchMark, ...],
-    committed: tuple[int, int],
 ) -> Difference:
     return Difference(
         left=left,
@@ -255,7 +253,5 @@ def _difference(
         right_epochs=tuple(sorted({batch.leader_epoch for batch in theirs})),
         left_batches=ours,
         right_batches=theirs,
-        left_committed=0 if run.same_epoch else committed[0],
-        right_committed=0 if run.same_epoch else committed[1],
         exact=run.exact,
     )

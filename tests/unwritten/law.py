@@ -108,6 +108,7 @@ def judge(script: Script, folder: Path, tally: Tally, lost: frozenset[str] = fro
         tally.wrong += _wrong(true, told, tally)
     tally.wrong += _findings(evidence, pairs, tally)
     tally.wrong += _meetings(evidence, truth, tally)
+    tally.wrong += _committed(evidence, truth, tally)
 
 
 def _side_by_side(
@@ -184,6 +185,15 @@ def _findings(
                 yield f"TRUNC003 does not name {true}"
     if found:
         yield f"TRUNC003 names what was not done: {found}"
+
+
+def _committed(evidence: PartitionEvidence, truth: Shadows, tally: Tally) -> Iterator[str]:
+    """What is proved of records by the epochs that they were written in."""
+    for replica in evidence.current:
+        proved = evidence.committed_by_proof(replica)
+        tally.decided["committed"] += proved > 0
+        if wrong := {offset for offset in truth.uncommitted(replica.broker) if offset < proved}:
+            yield f"nobody committed {sorted(wrong)} of broker {replica.broker}"
 
 
 def _meetings(evidence: PartitionEvidence, truth: Shadows, tally: Tally) -> Iterator[str]:

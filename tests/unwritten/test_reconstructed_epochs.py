@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from auditor.simulation.script_file import read_script
+from rules.catalog import BY_ID
 from rules.counterfactual import Counterfactual, counterfactuals
 from rules.cut_tables import cut_tables
+from rules.finding import Violation
 from rules.protocol.epochs import EpochStart
 from rules.protocol.offsets import Epoch, Offset
 from rules.protocol.replica_log import ReplicaLog
@@ -43,6 +45,16 @@ def test_a_cut_by_the_high_watermark_stands_beside_what_epochs_would_have_kept(t
     (met,) = counterfactuals(evidence)
     assert (met.follower, met.leader) == (1, 2)
     assert rows(met) == {"hw-truncation": 0, **dict.fromkeys(BY_EPOCHS, 1)}
+
+
+def test_what_was_answered_in_either_reconstructed_epoch_is_committed_on_both_sides(tmp_path: Path) -> None:
+    """Broker 1 was killed before it saved a high watermark: its answers tell how far its records were committed."""
+    script = replace(read_script(TEXTBOOK / "loss.yaml"), version="1.1.1", inter_broker_protocol=SPOKEN)
+    evidence = evidence_left(script, tmp_path / "dump")
+    (apart,) = BY_ID["LOG001"].check(evidence)
+    assert isinstance(apart, Violation)
+    assert (apart.brokers, apart.start_offset, apart.end_offset) == ((1, 2), 1, 2)
+    assert [*BY_ID["LOG002"].check(evidence)] == []
 
 
 def test_what_the_high_watermark_kept_stands_beside_what_epochs_would_have_cut(tmp_path: Path) -> None:
@@ -105,6 +117,13 @@ def test_a_broker_without_any_role_may_have_written_what_it_could_have_copied(tm
     lost = {"broker-2/logs/server.log", "broker-3/logs/kafka-request.log", "broker-3/logs/state-change.log"}
     judge(script, tmp_path / "dump", tally, frozenset(lost))
     assert tally.wrong == []
+
+
+def test_a_follower_that_never_fetched_in_an_epoch_tells_nothing_of_its_records(tmp_path: Path) -> None:
+    """Broker 1 was told of epoch 2 and had a high watermark of epoch 1. Broker 2 led epoch 2 with another record."""
+    tally = Tally()
+    judge(drawn(9166), tmp_path / "dump", tally, frozenset({"broker-1/logs/kafka-request.log"}))
+    assert (tally.wrong, tally.decided["committed"]) == ([], 1)
 
 
 @pytest.mark.parametrize("script", fast_if(is_of_a_loss, scripts()), ids=lambda script: script.stem)

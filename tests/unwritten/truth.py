@@ -18,7 +18,7 @@ from rules.simulator.events import Restart
 from rules.simulator.log_changes import recovered
 from rules.simulator.run_rows import versions_of
 from rules.simulator.script import Script, cluster_of
-from rules.simulator.state import Broker, Cluster, ReconciledCut, replica_of
+from rules.simulator.state import Batch, Broker, Cluster, ReconciledCut, replica_of
 from rules.simulator.step import step
 from tests.replaced import replace
 
@@ -88,12 +88,24 @@ class Shadows:
         """Whether a broker runs in the end."""
         return self.runs[0][-1].broker(BrokerId(broker)).alive
 
+    def uncommitted(self, broker: int) -> set[int]:
+        """Offsets of the records in a broker's last log that no leader ever counted as committed."""
+        seen = (self.runs[0][place] for place in range(len(self.events) + 1))
+        leaders = [own for state in seen for own in state.brokers if own.leading is not None]
+        committed = {record for own in leaders for record in _records(own) if record[0] < own.high_watermark}
+        (last,) = (own for own in self.runs[0][-1].brokers if own.id == broker)
+        return {offset for offset, batch in _records(last) if (offset, batch) not in committed}
+
     def meeting(self, rule: RuleName, follower: int, leader: int, end_offset: int, high_watermark: int) -> Truncation:
         """What a rule makes of two logs as they are in the end, the follower's up to an offset."""
         end = self.runs[WAYS.index(KEPT_BY[rule])][-1]
         asking, answering = (_plain(end.broker(BrokerId(broker))) for broker in (follower, leader))
         asking = replace(truncate_to(asking, Offset(end_offset)), high_watermark=Offset(high_watermark))
         return RULES[rule](asking, answering)
+
+
+def _records(broker: Broker) -> Iterator[tuple[int, Batch]]:
+    return ((offset, batch) for batch in broker.log.batches for offset in range(batch.base_offset, batch.end_offset))
 
 
 def made(account: Truncation) -> Made:
