@@ -30,7 +30,7 @@ from auditor.report.summary import summary
 from auditor.report.summary.clusters import several_clusters
 from auditor.report.summary.conclusion import doubts, extent, read_of
 from auditor.report.summary.incidents import causes
-from auditor.report.terminal.screen import lost_words, ruled
+from auditor.report.terminal.screen import lost_words, not_seen, ruled
 from auditor.report.utc_times import moment
 from rules.finding import Bearings, Finding, Place, Severity
 from rules.timeline.picture_values import DrawnHistory
@@ -115,6 +115,7 @@ def page_values(report: AuditReport) -> Mapping[str, object]:
         "extent": extent(report, conclusion),
         "read": read_of(report),
         "lost": lost_words(conclusion),
+        "not_seen": tuple(not_seen(conclusion.unseen, lost_words(conclusion))),
         "causes": causes(conclusion.incidents),
         "clusters": several_clusters(report),
         "doubts": tuple(doubts(report)) if report.verdict == "unknown" else (),

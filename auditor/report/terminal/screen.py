@@ -38,7 +38,7 @@ def screen(report: AuditReport, conclusion: Summary, page: Sheet, *, quiet: bool
         "WHY": [("", _why(*cause), False) for cause in causes(conclusion.incidents)],
         "DO NOW": [(a.kind, a.line(AIMS_SHOWN, ranges, room), False) for a in actions if not a.is_gate],
         "GO?": [(_urgency(action), action.line(AIMS_SHOWN), False) for action in actions if action.is_gate],
-        "NOT SEEN": [] if quiet else [("", words, opens) for words, opens in _not_seen(conclusion.unseen, lost)],
+        "NOT SEEN": [] if quiet else [("", words, opens) for words, opens in not_seen(conclusion.unseen, lost)],
     }
     footer = list(_footer(conclusion, page, verbose=verbose))
     blanks = 1 + bool(footer)
@@ -111,7 +111,7 @@ def _lost(lost: LossTotals) -> Iterator[str]:
         yield f"Only missing for a time{_placed(lost.restored)}. {again}."
 
 
-def _not_seen(unseen: Sequence[Unseen], lost: Sequence[str]) -> Iterator[tuple[str, bool]]:
+def not_seen(unseen: Sequence[Unseen], lost: Sequence[str]) -> Iterator[tuple[str, bool]]:
     """What was not seen, and whether it leaves the verdict open; what is told under LOST word by word only by name."""
     rest = [each for each in unseen if not each.perhaps_lost]
     again = [each for each in rest if each.asks and any(words.endswith(f": {each.asks}") for words in lost)]
