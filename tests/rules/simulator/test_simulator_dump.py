@@ -79,7 +79,10 @@ def test_audit_finds_what_the_run_did(name: str, generation: str, tmp_path: Path
 @pytest.mark.parametrize(
     ("name", "version", "expected"),
     [
-        ("loss", "1.1.1", [("LEAD001", 1, 2), ("BUG001", 1, 2), ("TRUNC003", 1, 2), ("ACK001", 1, 2), REUSED]),
+        (
+            "loss", "1.1.1",
+            [("LEAD001", 1, 2), ("BUG001", 1, 2), ("TRUNC003", 1, 2), ("ACK001", 1, 2), ("LOG001", 1, 2), REUSED],
+        ),
         ("divergence", "1.1.1", [("LEAD001", 1, 2), ("TRUNC003", 1, 2), ("ACK001", 1, 2), ("LOG001", 1, 2), REUSED]),
         (
             "loss-return-written", "2.6.3",
