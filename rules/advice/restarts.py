@@ -120,14 +120,14 @@ def perhaps_leads_by_its_start(gate: Gate, free: Sequence[int]) -> Gate:
 
 
 def unless_others_lead(gate: Gate, broker: int, may_lead: Sequence[Candidate]) -> Gate:
-    """The start of a broker that alone has records: whoever leads meanwhile without them has them cut."""
-    lacking = sorted(c.broker for c in may_lead if c.broker != broker and any(_costs(cut, broker) for cut in c.cuts))
-    if gate.going != "go" or CUTS_NOTHING not in gate.because or not lacking:
+    """The start of a broker that has what others lack: whoever of those leads meanwhile has it cut."""
+    lacking = sorted(c.broker for c in may_lead if c.broker != broker and any(_takes(cut, broker) for cut in c.cuts))
+    if gate.going != "go" or not lacking:
         return gate
     return replace(gate, because=f"{gate.because} This holds unless {any_of('broker', lacking)} leads then.")
 
 
-def _costs(cut: OwedCut, broker: int) -> bool:
+def _takes(cut: OwedCut, broker: int) -> bool:
     gone = (stretch.told_of or stretch.perhaps_told_of for stretch in cut.gone)
     return cut.follower == broker and not cut.in_doubt and any(gone)
 

@@ -180,8 +180,8 @@ class PartitionEvidence(Struct, frozen=True, kw_only=True, dict=True):
         return tuple(surely_before(committed_batches(*known), self.perhaps_led_since, self.chronicle))
 
     def committed_by_proof(self, replica: Replica) -> int:
-        """How far a replica's records are committed by what was told; 0 where nothing tells, or epochs began anew."""
-        return committed_by_proof(self.unwritten.stretches(replica), self.committed_batches, self.chronicle.leaders)
+        """How far a replica's records are committed by what was told; 0 where nothing tells it, or no order."""
+        return committed_by_proof(*self.unwritten.tellers(replica), self.committed_batches)
 
     @cached_property
     def lacked_roles(self) -> LackedRoles:

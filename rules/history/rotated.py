@@ -25,11 +25,11 @@ class FileOrder:
 
     def place(self, source: str) -> Place:
         """What files are sorted by."""
-        return log_of(source), self._begun.get(source, -1), _age(source)
+        return log_of(source), self._begun.get(source, -1), age(source)
 
 
 @cache
-def _age(source: str) -> Age:
+def age(source: str) -> Age:
     """Sorts files that begin in one millisecond: numbers fall, dates rise, and the file being written is last."""
     rotation = source.removeprefix(log_of(source)).removesuffix(".gz").strip(".-_")
     number = -int(rotation) if rotation.isdecimal() and len(rotation) <= LONGEST_NUMBER else 0

@@ -8,6 +8,7 @@ from typing import Final
 from rules.chronicle.chronicle import Chronicle
 from rules.history.clocks import NO_CLOCKS, Clocks
 from rules.history.moments import Committed, gives_role
+from rules.history.rotated import age
 from rules.history.translation import estimated
 from rules.replicas.disagreement import Difference
 from rules.replicas.replica import Replica, same_topic
@@ -85,9 +86,9 @@ def stop_untold(replica: Replica, settings: Settings) -> bool:
 
 
 def ends_stopped(states: Sequence[Setting]) -> bool:
-    """Whether a broker's log ends with an orderly stop: by its lines' order, since its clock may have been set back."""
-    own = [state for state in states if state.span.source == states[-1].span.source]
-    return bool(own) and max(own, key=lambda state: state.span.start).value == STOPPED
+    """Whether a broker's log ends with a clean stop, by the order of its files and lines: its clock may be set back."""
+    last = max(states, key=lambda state: (age(state.span.source), state.span.start), default=None)
+    return last is not None and last.value == STOPPED
 
 
 def _others(led: Replica, replicas: Sequence[Replica], differences: Sequence[Difference]) -> Iterator[Replica]:

@@ -94,6 +94,10 @@ class Reconstruction(Struct, frozen=True, dict=True):
         """Every time that a follower brought its log into line by its high watermark, in the order of its log."""
         return tuple(self._reconciled()) if self.applies else ()
 
+    def tellers(self, replica: Replica) -> tuple[Sequence[tuple[int, int, int]], Mapping[int, int] | None]:
+        """A log's records by their epochs, and the leaders whose word alone is of them; null where anybody's is."""
+        return self.stretches(replica), self.chronicle.leaders if self.applies else None
+
     def stretches(self, replica: Replica) -> Sequence[tuple[int, int, int]]:
         """A log's records by their epochs, as batches carry them; else as every way has it in which it was written.
 

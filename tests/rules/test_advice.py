@@ -171,6 +171,34 @@ def test_the_start_of_who_alone_has_records_holds_unless_another_leads() -> None
     assert gate(alike, "restart broker 2").because == nothing
 
 
+def test_a_start_that_cuts_what_comes_back_holds_unless_another_leads_either() -> None:
+    old = NEW.replace("ibp 3.9", "ibp 0.10.2").replace("3.9.1", "2.0.0")
+    led = "broker 2 00000|0\nbroker 3 00000|0\nt1 leads 2 epoch 0 at 0 hw 0\nt2 acks 2 at 5 acks=1\n"
+    told = advice_on(f"{old}broker 1 0000|\n{led}")
+    assert gate(told, "elect broker 1").going == "no-go"
+    cut = "truncates its log from offset 6 to 5 when it follows broker 3. It fetches the same records again."
+    assert gate(told, "restart broker 2").because.startswith(f"{cut} This holds unless broker 1 leads then.")
+
+
+FOLLOWERS_WORD = """
+broker 1 000011
+broker 2 000022|
+broker 3 000011
+t1 leads 1 epoch 1 at 4 hw 4
+t1 follows 3 epoch 1 at 4 hw 4 from 1
+t5 follows 3 epoch 2 at 6 hw 6 from 2
+t5 leads 2 epoch 2 at 4 hw 4
+"""
+
+
+def test_what_a_follower_learnt_in_an_epoch_proves_its_records_where_they_carry_it() -> None:
+    """Its high watermark rose to 6 in epoch 1, whose records it holds: its leader told it."""
+    drawn = evidence(NEW + FOLLOWERS_WORD)
+    assert [drawn.committed_by_proof(replica) for replica in drawn.current] == [6, 6, 6]
+    (doomed,) = {(d.stretch.start_offset, d.stretch.committed_end) for d in advise(drawn, losses(drawn))[0].doomed}
+    assert doomed == (4, 6)
+
+
 def test_a_second_copy_opens_the_gate() -> None:
     told = advice_on(NEW + "broker 1 0000000|\nbroker 2 0000111|\nbroker 3 0000000| ; stray\n")
     assert [copy.kind for doomed in told.doomed for copy in doomed.others] == ["stray dir"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from parsers.provenance import Span
 from rules.replicas.led_last import ends_stopped
@@ -27,6 +28,13 @@ def test_a_stop_is_the_last_word_by_its_line_wherever_the_clock_stood(stop: Sett
     """A clock that was set back after the start tells the stop at an earlier time."""
     states = settings_of([state(STARTED, 20, ("server.log", 4)), stop]).states(1)
     assert ends_stopped(states) is ends
+
+
+def test_files_of_a_log_follow_each_other_by_their_names_where_its_clock_was_set_back() -> None:
+    """The file that was rotated away begins later by its clock than the one that is written."""
+    started, stopped = state(STARTED, 20, ("server.log.1", 4)), state(STOPPED, 10, ("server.log", 0))
+    assert ends_stopped(settings_of([started, stopped]).states(1))
+    assert not ends_stopped(settings_of([replace(started, value=STOPPED), replace(stopped, value=STARTED)]).states(1))
 
 
 def test_who_tells_of_no_state_tells_of_no_stop() -> None:
