@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from rules.evidence import Difference, PartitionEvidence, Replica
+from rules.evidence.asked_once import asked_once
 
 
 class CommittedApart(Struct, frozen=True):
@@ -33,6 +34,7 @@ class CommittedApart(Struct, frozen=True):
         return [broker for broker in self.untold if broker in read]
 
 
+@asked_once
 def committed_apart(evidence: PartitionEvidence) -> Sequence[CommittedApart]:
     """The same of every difference; what was told is of either side where epochs tell the two apart."""
     sides = {replica.path: replica for d in evidence.differences for replica in (d.left, d.right)}

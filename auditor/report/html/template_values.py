@@ -105,6 +105,7 @@ def label_of(finding: Finding) -> str:
 def page_values(report: AuditReport) -> Mapping[str, object]:
     """By the names that the templates use."""
     conclusion, known = summary(report), reported_partitions(report)
+    lost = lost_words(conclusion)
     troubled = gravest_first(report, known.values())
     drawn = [section(story, number, report.bearings) for number, story in enumerate(troubled[:DRAWN], start=1)]
     anchors = {each.story.place: each.story.anchor for each in drawn}
@@ -114,8 +115,8 @@ def page_values(report: AuditReport) -> Mapping[str, object]:
         "conclusion": conclusion,
         "extent": extent(report, conclusion),
         "read": read_of(report),
-        "lost": lost_words(conclusion),
-        "not_seen": tuple(not_seen(conclusion.unseen, lost_words(conclusion))),
+        "lost": lost,
+        "not_seen": tuple(not_seen(conclusion.unseen, lost)),
         "causes": causes(conclusion.incidents),
         "clusters": several_clusters(report),
         "doubts": tuple(doubts(report)) if report.verdict == "unknown" else (),
