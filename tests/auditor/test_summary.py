@@ -295,6 +295,15 @@ def test_a_copy_on_a_broker_that_may_start_is_not_said_to_go_by_its_start() -> N
         assert copy.words.endswith(said)
 
 
+def test_numbers_that_are_of_one_partition_are_not_said_of_all_however_short_the_words_are_made() -> None:
+    gate = next(a for a in told("clients_astray").actions if a.kind == "no-go" and a.aims[1:])
+    assert gate.numbers_differ
+    assert gate.in_brief.line(3).endswith(" (__consumer_offsets-1; small-0 with its own numbers)")
+    assert gate.text.endswith(" The numbers are those of __consumer_offsets-1.")
+    alike = replace(gate, numbers_differ=False)
+    assert alike.in_brief.line(3).endswith(" (__consumer_offsets-1, small-0)")
+
+
 def test_what_bars_an_action_comes_before_what_is_free() -> None:
     for case in INCIDENTS:
         kinds = [action.kind for action in told(case).actions]

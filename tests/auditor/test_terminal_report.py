@@ -382,6 +382,14 @@ def test_a_question_that_is_told_under_lost_is_named_by_its_rule_alone_below() -
     assert all("NOT SEEN ACK001 not decided in partition tail-0: see LOST." in words for words in (said, at_length))
 
 
+@pytest.mark.parametrize(("case", "columns"), [("never_rejoined", 60), ("lives_without_ids", 80)])
+def test_a_question_whose_words_under_lost_found_no_room_is_not_said_to_stand_there(case: str, columns: int) -> None:
+    report = report_on(SAMPLES / case)
+    said, at_length = (" ".join(render(report, columns=columns, verbose=verbose).split()) for verbose in (False, True))
+    assert "see LOST" in at_length
+    assert "see LOST" not in said
+
+
 def test_the_first_line_names_the_rules_that_leave_a_verdict_open() -> None:
     report = report_on(SAMPLES / "never_rejoined")
     asked = [finding for finding in report.findings if finding.blocking]

@@ -104,12 +104,19 @@ class Action(Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """The words with the first of the names, and with what comes first."""
+        """The words with the first of the names, with what comes first, and whose numbers they tell."""
+        return f"{self._said} The {self._own} are those of {self.aims[0].name}." if self.numbers_differ else self._said
+
+    @property
+    def _said(self) -> str:
         names = f" {self.names_are} {_nouns_once(self.names)}." if self.names_are and self.names else ""
-        particular = "numbers and paths" if "/" in self.words else "numbers"
-        of_the_first = f" The {particular} are those of the first." if self.numbers_differ else ""
         words = self.words.replace(PLACE_OF_NAMES, first_of(self.names, NAMED)).replace(PLACE_OF_START, self._start)
-        return f"{words}{names}{f' First, {self.first}.' if self.first else ''}{of_the_first}"
+        return f"{words}{names}{f' First, {self.first}.' if self.first else ''}"
+
+    @property
+    def _own(self) -> str:
+        """What each place has of its own in the words, where that differs."""
+        return "numbers and paths" if "/" in self.words else "numbers"
 
     @property
     def in_brief(self) -> Action:
@@ -120,45 +127,20 @@ class Action(Struct, frozen=True, kw_only=True):
     def line(self, most: int, ranges: int = 0, room: int = LONG) -> str:
         """The same with its place; of many partitions so many are named, and so many ranges, if those are more.
 
-        Ranges that take more than the room are not named one by one.
+        Ranges that take more than the room are not named one by one. The place is told however short the words are
+        made; so it tells too whose numbers those are.
         """
-        aims = [aim.words for aim in self.aims]
-        where = ", ".join(aims)
-        if len(aims) > max(most, ranges) or (aims[1:] and len(where) > room):
-            where = self._shortened(most)
-        return f"{GOING[self.kind]}{self.text} ({where})" if self.is_gate else f"{where}: {self.text}"
+        where = _where(self.aims, most, ranges, room)
+        if self.numbers_differ and self.aims[1:]:
+            whose = "their" if self.aims[2:] else "its"
+            others = _where(self.aims[1:], most, ranges, room)
+            where = f"{self.aims[0].words}; {others} with {whose} own {self._own}"
+        return f"{GOING[self.kind]}{self._said} ({where})" if self.is_gate else f"{where}: {self._said}"
 
     @property
     def _start(self) -> str:
         starts = {aim.start_offset for aim in self.aims}
         return f"offset {self.aims[0].start_offset}" if len(starts) == 1 else "the first offset of each range"
-
-    def _shortened(self, most: int) -> str:
-        """Some of the partitions, and how many offsets it is about in all, where it is of offsets."""
-        in_all = self._offsets_in_all
-        places = named_places([aim.place for aim in self.aims], most)
-        if not in_all:
-            return places
-        meant = self.aims[0].brokers if len({aim.brokers for aim in self.aims}) == 1 else ()
-        whose = f" on {numbered('broker', meant)}" if meant else ""
-        if len({aim.place for aim in self.aims}) == 1:
-            return f"{places}, {counted(len(self.aims), 'range')} ({in_all.partition(' in ')[0]}){whose}"
-        aims = [aim.words for aim in self.aims]
-        behind = {words.removeprefix(aim.name) for words, aim in zip(aims, self.aims, strict=True)}
-        if len(behind) == 1:
-            return f"{places}, each{behind.pop()}"
-        return f"{places} ({in_all.partition(' in ')[0]} in {counted(len(aims), 'range')}){whose}"
-
-    @property
-    def _offsets_in_all(self) -> str:
-        """How many offsets it is about, where they are not named one by one; nothing where it is of no offsets."""
-        held: dict[object, list[tuple[int, int]]] = {}
-        for aim in self.aims:
-            if aim.start_offset is not None and aim.end_offset is not None:
-                held.setdefault((aim.place, aim.epoch), []).append((aim.start_offset, aim.end_offset))
-        places = len({aim.place for aim in self.aims})
-        offsets = sum(map(offsets_in, held.values()))
-        return f"{counted(offsets, 'offset')} in {counted(places, 'partition')}" if held else ""
 
 
 def in_brief(actions: Sequence[Action]) -> list[Action]:
@@ -192,6 +174,39 @@ def _of_all(alike: Sequence[Action], words: str) -> Action:
     brokers = sorted({int(number) for found in free for number in re.findall(r"\d+", found[1])})
     doing = f"restarting or electing {any_of('broker', brokers)} where it has a replica"
     return replace(one, words=f"{doing} {words}", numbers_differ=False)
+
+
+def _where(aims: Sequence[Aim], most: int, ranges: int, room: int) -> str:
+    words = [aim.words for aim in aims]
+    where = ", ".join(words)
+    named_all = len(words) <= max(most, ranges) and (len(words) == 1 or len(where) <= room)
+    return where if named_all else _shortened(aims, most)
+
+
+def _shortened(aims: Sequence[Aim], most: int) -> str:
+    """Some of the partitions, and how many offsets it is about in all, where it is of offsets."""
+    in_all = _offsets_in_all(aims)
+    places = named_places([aim.place for aim in aims], most)
+    if not in_all:
+        return places
+    meant = aims[0].brokers if len({aim.brokers for aim in aims}) == 1 else ()
+    whose = f" on {numbered('broker', meant)}" if meant else ""
+    if len({aim.place for aim in aims}) == 1:
+        return f"{places}, {counted(len(aims), 'range')} ({in_all}){whose}"
+    words = [aim.words for aim in aims]
+    behind = {each.removeprefix(aim.name) for each, aim in zip(words, aims, strict=True)}
+    if len(behind) == 1:
+        return f"{places}, each{behind.pop()}"
+    return f"{places} ({in_all} in {counted(len(aims), 'range')}){whose}"
+
+
+def _offsets_in_all(aims: Sequence[Aim]) -> str:
+    """How many offsets it is about, where they are not named one by one; nothing where it is of no offsets."""
+    held: dict[object, list[tuple[int, int]]] = {}
+    for aim in aims:
+        if aim.start_offset is not None and aim.end_offset is not None:
+            held.setdefault((aim.place, aim.epoch), []).append((aim.start_offset, aim.end_offset))
+    return counted(sum(map(offsets_in, held.values())), "offset") if held else ""
 
 
 def joined(alike: Sequence[Action]) -> Action:

@@ -15,7 +15,7 @@ from auditor.report.summary.conclusion import RULES_SHOWN, asked, doubts, extent
 from auditor.report.summary.incidents import causes
 from auditor.report.summary.perhaps import perhaps_words
 from auditor.report.summary.unseen import Unseen
-from auditor.report.terminal.screen_rooms import MARGIN, PERHAPS, Item, filled, fitting, forms, rooms_of
+from auditor.report.terminal.screen_rooms import MARGIN, PERHAPS, Item, filled, fitting, forms, rooms_of, with_room
 from auditor.report.unbilled import sentence
 from rules.finding import Place, Severity, capital, offsets_told
 from rules.words import first_of
@@ -25,6 +25,8 @@ EVERY_LINE: Final = 1 << 62
 NOTHING_LOST: Final = "No records are known to be lost."
 IDS_SHOWN: Final = 2
 """So many that they stand in one line."""
+Parts = dict[str, list[tuple[str, str, bool]]]
+"""By the name of a part: the kind and the words of each item, and whether it leaves the verdict open."""
 
 
 def screen(report: AuditReport, conclusion: Summary, page: Sheet, *, quiet: bool, verbose: bool) -> Iterator[str]:
@@ -33,27 +35,35 @@ def screen(report: AuditReport, conclusion: Summary, page: Sheet, *, quiet: bool
     actions = conclusion.actions if verbose else in_brief(conclusion.actions)
     ranges, room = (EVERY_LINE, EVERY_LINE) if verbose else (RANGES_SHOWN, LONG)
     lost = lost_words(conclusion)
-    parts: dict[str, list[tuple[str, str, bool]]] = {
+    parts: Parts = {
         "LOST": [(PERHAPS if words.startswith(PERHAPS) else "", words, False) for words in lost],
         "WHY": [("", _why(*cause), False) for cause in causes(conclusion.incidents)],
         "DO NOW": [(a.kind, a.line(AIMS_SHOWN, ranges, room), False) for a in actions if not a.is_gate],
         "GO?": [(_urgency(action), action.line(AIMS_SHOWN), False) for action in actions if action.is_gate],
-        "NOT SEEN": [] if quiet else [("", words, opens) for words, opens in not_seen(conclusion.unseen, lost)],
     }
     footer = list(_footer(conclusion, page, verbose=verbose))
-    blanks = 1 + bool(footer)
-    bodies = {
-        name: [Item(kind, list(forms(words, page, 1 + (name == "WHY"))), opens) for kind, words, opens in items]
-        for name, items in parts.items()
-        if items
-    }
-    lines = EVERY_LINE if verbose else LINES - len(headline) - len(footer) - blanks
-    rooms = filled(bodies, rooms_of(bodies, lines, page), lines, page)
+    lines = EVERY_LINE if verbose else LINES - len(headline) - len(footer) - 1 - bool(footer)
+    bodies, rooms = _laid_out(parts, () if quiet else conclusion.unseen, lost, lines, page)
     yield from headline
     yield from [""] if bodies else []
     for name, items in bodies.items():
         yield from _part(name, items, rooms[name], page)
     yield from ["", *footer] if footer else []
+
+
+def _laid_out(
+    parts: Parts, unseen: Sequence[Unseen], lost: Sequence[str], lines: int, page: Sheet
+) -> tuple[dict[str, list[Item]], dict[str, int]]:
+    """Every part with its room; what was not seen points only at losses that found room."""
+    bodies = {
+        name: [Item(kind, list(forms(words, page, 1 + (name == "WHY"))), opens) for kind, words, opens in items]
+        for name, items in {**parts, "NOT SEEN": [("", *each) for each in not_seen(unseen, lost)]}.items()
+        if items
+    }
+    rooms = filled(bodies, rooms_of(bodies, lines, page), lines, page)
+    shown = {parts["LOST"][place][1] for place in with_room(bodies["LOST"], rooms["LOST"], page)} if lost else ()
+    left = [words for words in lost if words in shown]
+    return (bodies, rooms) if len(left) == len(lost) else _laid_out(parts, unseen, left, lines, page)
 
 
 def _headline(report: AuditReport, conclusion: Summary, page: Sheet) -> Iterator[str]:

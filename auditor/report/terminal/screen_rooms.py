@@ -129,6 +129,18 @@ def filled(bodies: dict[str, list[Item]], rooms: dict[str, int], lines: int, pag
 
 def fitting(items: Sequence[Item], room: int, page: Sheet) -> Iterator[str]:
     """All items; where there is no room, those that must be told, in whole sentences, and others while they fit."""
+    shown, rest = _chosen(items, room, page)
+    yield from (line for place in sorted(shown) for line in shown[place])
+    yield from rest
+
+
+def with_room(items: Sequence[Item], room: int, page: Sheet) -> frozenset[int]:
+    """The places of the items that are told, if not to their end."""
+    return frozenset(_chosen(items, room, page)[0])
+
+
+def _chosen(items: Sequence[Item], room: int, page: Sheet) -> tuple[Mapping[int, list[str]], list[str]]:
+    """The lines of each item that is told, and of what counts the others."""
     shown: Mapping[int, list[str]] = {place: item.lines for place, item in enumerate(items)}
     rest = list[str]()
     for kept in range(room):  # the less there is room for, the more is named as left out
@@ -137,8 +149,7 @@ def fitting(items: Sequence[Item], room: int, page: Sheet) -> Iterator[str]:
         shown = _shown(items, room - kept)
         left = [item for place, item in enumerate(items) if place not in shown]
         rest = _lines(_left_out(left, items), page) if left else []
-    yield from (line for place in sorted(shown) for line in shown[place])
-    yield from rest
+    return shown, rest
 
 
 def _shown(items: Sequence[Item], room: int) -> dict[int, list[str]]:
