@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from rules.advice.copied_earlier import perhaps_behind
 from rules.advice.cuts import merged, owed_cuts, stretches_of
@@ -41,29 +42,17 @@ def _on(
 ) -> Advice:
     leaders = tuple(replica for replica in replicas if replica in evidence.presumed_leaders)
     seen = tuple(replica for replica in replicas if replica.end_known)
-    whole, cuts = {replica.path for replica in replicas if not replica.unopened}, owed_cuts(seen, evidence)
-    keepers = {s.broker for loss in losses if loss.matters for s in loss.survivors if s.kind in FADING}
+    cuts = owed_cuts(seen, evidence)
     held = {replica.path: tuple(_held_by_others(replica, cuts, evidence)) for replica in replicas}
-    unordered = (_candidate(replica, cuts, held[replica.path], evidence) for replica in replicas)
     assignment, leading = _assignment(evidence, replicas), _leading(evidence, replicas)
-    # Whose election nothing bars comes first, then whose own log does not bar it. Of equal ones rather one whose start
-    # destroys nothing; then who leads already, then who is preferred.
-    candidates = tuple(
-        sorted(
-            unordered,
-            key=lambda c: (
-                c.path not in whole, c.barred, bool(c.lacks or c.damage), *_rank(c), c.broker in keepers,
-                c.broker != leading, not c.stopped_in_order,
-                assignment.index(c.broker) if c.broker in assignment else len(assignment), c.broker,
-            ),
-        )
-    )  # fmt: skip
-    vacant = vacancy(evidence)
-    elected = tuple(c.broker for c in candidates if c.broker in vacant.electable and c.lacks)
-    lacking = tuple(r for r in vacant.at_rest if r in replicas and r.broker in elected)
-    # Who led last by word may lead still, whatever a longer log of an older epoch holds.
-    last = tuple(r for r in seen if r.broker == evidence.chronicle.last_leader[1])
-    followed = tuple(r for r in dict.fromkeys((*leaders, *last, *lacking)) if r in seen)
+    candidates = _best_first(
+        [_candidate(replica, cuts, held[replica.path], evidence) for replica in replicas],
+        whole={replica.path for replica in replicas if not replica.unopened},
+        keepers={s.broker for loss in losses if loss.matters for s in loss.survivors if s.kind in FADING},
+        preferred=assignment,
+        leading=leading,
+    )
+    followed = _perhaps_followed(leaders, seen, candidates, evidence)
     doomed = tuple(_doomed(seen, followed, cuts, evidence))
     unjudged = tuple(broker for broker in assignment if broker not in {replica.broker for replica in replicas})
     unread, nowhere = unjudged_copies(evidence), tuple(_nowhere(evidence))
@@ -90,6 +79,42 @@ def _on(
             )
         ),
     )
+
+
+def _best_first(
+    candidates: Sequence[Candidate],
+    *,
+    whole: AbstractSet[str],
+    keepers: AbstractSet[int],
+    preferred: Sequence[int],
+    leading: int | None,
+) -> tuple[Candidate, ...]:
+    """Whose election nothing bars comes first, then whose own log does not bar it.
+
+    Of equal ones rather one whose start destroys nothing; then who leads already, then who is preferred.
+    """
+
+    def place(c: Candidate) -> tuple[object, ...]:
+        bars = c.path not in whole, c.barred, bool(c.lacks or c.damage)
+        in_assignment = preferred.index(c.broker) if c.broker in preferred else len(preferred)
+        stands = c.broker in keepers, c.broker != leading, not c.stopped_in_order
+        return (*bars, *_rank(c), *stands, in_assignment, c.broker)
+
+    return tuple(sorted(candidates, key=place))
+
+
+def _perhaps_followed(
+    leaders: Sequence[Replica], seen: Sequence[Replica], candidates: Sequence[Candidate], evidence: PartitionEvidence
+) -> tuple[Replica, ...]:
+    """Whom others may follow: who leads by its log, who led last by word, and who is elected as soon as it runs.
+
+    Who led last by word may lead still, whatever a longer log of an older epoch holds.
+    """
+    vacant = vacancy(evidence)
+    elected = {c.broker for c in candidates if c.broker in vacant.electable and c.lacks}
+    lacking = (replica for replica in vacant.at_rest if replica.broker in elected)
+    last = (replica for replica in seen if replica.broker == evidence.chronicle.last_leader[1])
+    return tuple(replica for replica in dict.fromkeys((*leaders, *last, *lacking)) if replica in seen)
 
 
 def _release(evidence: PartitionEvidence, replicas: Sequence[Replica]) -> tuple[int, ...]:

@@ -93,7 +93,6 @@ def _opened(role: Role, current: _Draft | None) -> _Draft | None:
 
 def _reign(draft: _Draft, count: int) -> Reign:
     begun, gone_on = ({role.span.source for role in roles} for roles in (draft.roles, draft.later))
-    ends = (role.offset for role in draft.later if role.offset is not None)
     return Reign(
         broker=draft.opening.witness or 0,
         count=count,
@@ -101,7 +100,19 @@ def _reign(draft: _Draft, count: int) -> Reign:
         opening=draft.opening,
         lead=draft.lead,
         start_offset=draft.start_offset,
-        end_offset=next(ends, None),
+        end_offset=_end_offset(draft),
         said=tuple(draft.said),
         told_throughout=not begun.isdisjoint(gone_on),
     )
+
+
+def _end_offset(draft: _Draft) -> int | None:
+    """By the words of its next role. One that leads again some epochs later may have followed and written in between.
+
+    Older releases log at TRACE alone that they follow.
+    """
+    following = draft.later[0] if draft.later else None
+    if following is None or (leads(following) and following.epoch != (draft.opening.epoch or 0) + 1):
+        return None
+    ends = (role.offset for role in draft.later if role.epoch == following.epoch and role.offset is not None)
+    return next(ends, None)

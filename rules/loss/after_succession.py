@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Literal
 
+from rules.chronicle.reigns import Reign
 from rules.evidence import Moment, PartitionEvidence, translated
 from rules.evidence.asked_once import asked_once
 from rules.history.clocks import Clocks
@@ -53,6 +54,25 @@ def late_answers(evidence: PartitionEvidence, epoch: int) -> Callable[[Produced]
         return "perhaps" if late and not _died(evidence, answer) else ""
 
     return lateness
+
+
+def late_in_reign(evidence: PartitionEvidence, reign: Reign, answers: Sequence[Produced]) -> Lateness:
+    """The same of answers in a reign where leader epochs have no order: by the other brokers' reigns and the clocks.
+
+    Of a broker that took part and whose log tells no role here it is not known when it led.
+    """
+    first, begun = min(answers, key=lambda m: m.time or 0), reign.opening.time
+    if first.time is None or begun is None or any(m.acks == -1 for m in answers):
+        return ""
+    telling = {m.witness for m in evidence.moments if gives_role(m) and m.clock == f"broker {m.witness}"}
+    if not evidence.chronicle.taking_part <= telling:
+        return "untimed"
+    at, clocks = max(m.time or 0 for m in answers), evidence.clocks
+    others = [each.opening for each in evidence.chronicle.reigns if each.broker != reign.broker]
+    if any(begun < _likely(opening, first, clocks) <= at for opening in others):
+        return "likely"
+    within = (_earliest(each, first, clocks) <= at and begun < _latest(each, first, clocks) for each in others)
+    return "perhaps" if any(within) else ""
 
 
 def _unseen(evidence: PartitionEvidence, following: Sequence[int], answer: Produced) -> Lateness:
@@ -124,6 +144,14 @@ def _earliest(opening: Moment, answer: Produced, clocks: Clocks) -> int:
         return -FAR
     earliest, _ = translated(opening.time, opening.clock, answer.clock, clocks) or (-FAR, FAR)
     return earliest
+
+
+def _latest(opening: Moment, answer: Produced, clocks: Clocks) -> int:
+    """When a broker may have opened an epoch at the latest, by the clock of an answer."""
+    if opening.time is None:
+        return FAR
+    _, latest = translated(opening.time, opening.clock, answer.clock, clocks) or (-FAR, FAR)
+    return latest
 
 
 def _died(evidence: PartitionEvidence, answer: Produced) -> bool:

@@ -78,9 +78,10 @@ def _by_openings(evidence: PartitionEvidence, successors: Successors) -> Iterato
 def _by_ends_of_some_epoch(evidence: PartitionEvidence, successors: Successors) -> Iterator[LeftOut]:
     """The same of epochs of which it is not known which they were: what is gone in any case, as of the newest one."""
     for oldest, reach in evidence.ends_of_some_epoch:
-        newest = max(epoch for epoch in evidence.openings if epoch <= (reach.last_epoch or oldest))
+        possible = reach.last_epoch or oldest
+        newest = max((epoch for epoch in evidence.openings if epoch <= possible), default=possible)
         for part in _by_successors(evidence, successors, newest, reach):
-            latest = min(reach.last_epoch or oldest, part.next_epoch - 1)
+            latest = min(possible, part.next_epoch - 1)
             yield replace(part, epoch=oldest, leader=evidence.chronicle.leaders.get(oldest), latest_epoch=latest)
 
 

@@ -19,8 +19,9 @@ from rules.finding import offsets_told, sentences
 from rules.history.moments import succeeded
 from rules.history.repetitions import times_told
 from rules.history.statements import Produced
+from rules.loss.after_succession import late_in_reign
 from rules.loss.gone import Gone
-from rules.loss.gone_words import asked_for
+from rules.loss.gone_words import WHERE_LATE, asked_for
 from rules.loss.unsettled import FIRST, Unsettled, acknowledged
 from rules.words import it_or_them, numbered
 
@@ -95,17 +96,19 @@ def _not_held(
     end, everywhere = min(beyond, default=last + 1), len(elsewhere) == len(evidence.current)
     held = {epoch_held(replica, last) for replica in evidence.current}
     there, nowhere = _instead(elsewhere, first), f"no log here holds {it_or_them(end - first)}"
+    late = late_in_reign(evidence, reign, answers)
     return Gone(
         epoch=reign.epoch,
         answers=answers,
         start_offset=first,
         end_offset=end,
         # One file of its broker's log tells the role before the answers and the next, or a log bears it out.
-        sure=reign.told_throughout or not held.isdisjoint(reign.lead),
+        sure=not late and (reign.told_throughout or not held.isdisjoint(reign.lead)),
+        late=late,
         shown=((answers[0], FIRST), (reign.opening, "the role in which it was given")),
         facts={
             "leader": answers[0].witness or 0,
-            "answered": "acknowledged",
+            "answered": "answered a producer for" if late else "acknowledged",
             "answered_for": offsets_told(first, end),
             "only_epoch": reign.epoch,
             "epochs": f"epoch {reign.epoch}",
@@ -113,7 +116,8 @@ def _not_held(
             "rest": "" if beyond else f". That includes the rest of the batch that begins at offset {last}",
             "more": "",
             "acks": asked_for(answers),
-            "instead": ": ".join(filter(None, (nowhere, there))) if everywhere else there,
+            "instead": (": ".join(filter(None, (nowhere, there))) if everywhere else there)
+            + WHERE_LATE[late].format(leader=answers[0].witness),
             "lacking": () if everywhere else tuple(one.broker for one in elsewhere),
         },
     )

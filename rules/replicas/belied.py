@@ -119,13 +119,18 @@ def belied(
         vouched = in_place or any(shares_a_batch(own.replica, other) for other in borne_out)
         if own.against and not vouched and (own.replica.path in at_large or not own.explained):
             found.extend(_found(own, loose, epochs_of))
+    return (*found, *_copies(judged, borne_out, found))
+
+
+def _copies(judged: Sequence[_Judged], borne_out: Sequence[Replica], found: Sequence[Belied]) -> Iterator[Belied]:
+    """Folders that hold the same log as one that is belied for sure, and that nothing else belies."""
     strange = {each.path: each for each in found if not each.explained}
-    beside = [own.replica for own in judged if own.replica.path not in {each.path for each in found}]
+    named = {each.path for each in found}
+    beside = [own.replica for own in judged if own.replica.path not in named and own.replica not in borne_out]
     for first in (own.replica for own in judged if own.replica.path in strange):
-        copies = [replica for replica in beside if shares_a_batch(replica, first) and replica not in borne_out]
-        found.extend(_copy(replica, strange[first.path]) for replica in copies)
+        copies = [replica for replica in beside if shares_a_batch(replica, first)]
+        yield from (_copy(replica, strange[first.path]) for replica in copies)
         beside = [replica for replica in beside if replica not in copies]
-    return tuple(found)
 
 
 def _begun_anew(chronicle: Chronicle, current: Sequence[Replica]) -> bool:

@@ -195,36 +195,50 @@ def _copied_over(
 ) -> Iterator[Exchanged]:
     """Folders that begin as another partition does, where that one's folders agree, and as none of their own does."""
     end_of, _ = read
-    by_head: dict[tuple[int, bytes], list[HeldFolder]] = {}
-    for folder in folders:
-        for base, head in folder.heads.items():
-            by_head.setdefault((base, head.fingerprint), []).append(folder)
-
-    def alike_to(folder: HeldFolder) -> Iterator[HeldFolder]:
-        for base, head in folder.heads.items():
-            yield from by_head[base, head.fingerprint]
-
+    by_head = _by_head(folders)
     for folder in folders:
         own = [p for p in by_place[folder.of] if p is not folder and folder.may_be_a_peer(p)]
         peers = [p for p in own if (p.of, p.broker) not in aside]
         if (folder.of, folder.broker) in aside or any(folder.alike(peer) for peer in peers):
             continue
-        others = (f for f in alike_to(folder) if f.of != folder.of and (f.of, f.broker) not in aside)
+        others = [f for f in _alike_to(folder, by_head) if f.of != folder.of and (f.of, f.broker) not in aside]
         if not peers:
             twins = (f for f in others if folder.twin_of(f, by_place, *read))
             yield from _one_of_two(folder, next(twins, None), end_of)
             continue
-        alike = {id(f): f for f in others}
         if not any(folder.apart(p) for p in peers):
             # A cleaner may have made beginnings differ. Partitions that were written alike are so on the others too.
-            apart = {f.of for f in alike.values()} - {f.of for p in peers for f in alike_to(p)}
-            alike = {key: f for key, f in alike.items() if f.of in apart and folder.doubles(f, end_of)}
-        settled = [f for f in alike.values() if _in_its_place(f, [p for p in by_place[f.of] if p is not f])]
+            alike_elsewhere = {f.of for p in peers for f in _alike_to(p, by_head)}
+            others = [f for f in others if f.of not in alike_elsewhere and folder.doubles(f, end_of)]
+        settled = [f for f in others if _in_its_place(f, [p for p in by_place[f.of] if p is not f])]
         if settled:
-            end = end_of(folder)
-            wrong = end is not None and not folder.fits(end, folder.told_end)
-            holders = tuple(sorted(f.broker for f in settled if f.of == settled[0].of))
-            yield _holding(folder, settled[0].of, holders, "its ends" if wrong else "nothing", both_ways=False)
+            told_by: Teller = "its ends" if _ends_wrong(folder, end_of) else "nothing"
+            holders = tuple(sorted({f.broker for f in settled if f.of == settled[0].of}))
+            yield _holding(folder, settled[0].of, holders, told_by, both_ways=False)
+
+
+ByHead = Mapping[tuple[int, bytes], Sequence[HeldFolder]]
+"""Which folders hold a batch that may be the first of a log: by where it begins and what it holds."""
+
+
+def _by_head(folders: Sequence[HeldFolder]) -> ByHead:
+    found: dict[tuple[int, bytes], list[HeldFolder]] = {}
+    for folder in folders:
+        for base, head in folder.heads.items():
+            found.setdefault((base, head.fingerprint), []).append(folder)
+    return found
+
+
+def _alike_to(folder: HeldFolder, by_head: ByHead) -> Iterator[HeldFolder]:
+    """Folders that begin as it does, and itself; each once."""
+    heads = ((base, head.fingerprint) for base, head in folder.heads.items())
+    return iter({id(f): f for head in heads for f in by_head[head]}.values())
+
+
+def _ends_wrong(folder: HeldFolder, end_of: EndOf) -> bool:
+    """Whether its log does not end as its broker told of its partition."""
+    end = end_of(folder)
+    return end is not None and not folder.fits(end, folder.told_end)
 
 
 def _one_of_two(folder: HeldFolder, twin: HeldFolder | None, end_of: EndOf) -> Iterator[Exchanged]:
@@ -234,8 +248,7 @@ def _one_of_two(folder: HeldFolder, twin: HeldFolder | None, end_of: EndOf) -> I
     """
     if twin is None:
         return
-    end = end_of(folder)
-    wrong = end is not None and not folder.fits(end, folder.told_end)
-    if wrong or twin.fits(end or 0, twin.told_end):
+    wrong = _ends_wrong(folder, end_of)
+    if wrong or twin.fits(end_of(folder) or 0, twin.told_end):
         told_by: Teller = "its ends" if wrong else "nothing"
         yield _holding(folder, twin.of, (twin.broker,), told_by, both_ways=False)

@@ -161,7 +161,7 @@ def broken(bench: Bench, report: AuditReport) -> Iterator[str]:
     for line in report.coverage.undecided:
         if "failed: " in line.reason:
             yield f"fails {line.rule}: {line.reason}"
-    yield from (f"gives up {one.source}: {one.found}" for one in report.refusals if one.expected == JUDGED)
+    yield from (f"gives up {one.path}: {one.found}" for one in report.refusals if one.expected == JUDGED)
     yield from (f"contradicts itself: {said}" for said in contradictions(report))
 
 

@@ -103,6 +103,7 @@ def test_an_answer_before_the_first_role_that_is_told_is_of_no_reign_that_came_l
 
 
 OPENED = [
+    (20143, 0, "an end was told of some epoch, and nothing tells where any epoch up to it opened"),
     (9203, 3, "a broker's word before any role of it is of no epoch that is known"),
     (9073, 4, "its own word of a setting is older than what another broker told of it since"),
     (9081, 0, "what was surely answered is billed by itself, and not as what may have been written before"),

@@ -99,7 +99,39 @@ def acknowledged(drawing: str) -> list[tuple[int, int | None, int | None, str, s
 def test_what_another_log_counts_as_committed_is_told_by_epochs_that_have_no_order() -> None:
     by_three = "broker 3 holds records of epoch 4 at offset 6, which it counts as committed"
     by_two = "brokers 1 and 2 hold records of epoch 2 at offset 6, which they count as committed"
-    assert acknowledged(ANEW) == [(1, 6, 8, "certain", by_three), (3, 6, 7, "certain", by_two)]
+    late = (
+        ". It is not known whether another broker led already when broker 3 answered. If one did, the producer no"
+        " longer waited and was promised nothing"
+    )
+    assert acknowledged(ANEW) == [(1, 6, 8, "certain", by_three), (3, 6, 7, "likely", by_two + late)]
+
+
+def test_who_led_when_an_answer_was_given_is_not_known_where_a_broker_that_took_part_tells_no_role() -> None:
+    """Broker 2 led epoch 3 by its own log; without that log it may have led before broker 3 answered as well."""
+    by_log = [told for told in acknowledged(ANEW) if told[0] == 3]
+    kept = "\n".join(line for line in ANEW.splitlines() if not line.startswith("t7"))
+    silent = kept.replace("leads 2 epoch 1 at 4 hw 4", "leader 2 epoch 1 isr 1,2,3")
+    (told,) = (told for told in acknowledged(silent) if told[0] == 3)
+    assert (by_log[0][3], told[3]) == ("likely", "possible")
+    assert "Nothing here tells when another broker took its place." in told[4]
+
+
+OLDER = """
+broker 1 0000 1 222|
+broker 2 0000 1 222|
+broker 3 0000 1 522|
+t1 leads 3 epoch 1 at 4 hw 4
+t2 acks 3 at 5 acks=1
+t4 leads 1 epoch 5 at 5 hw 5
+t5 leads 3 epoch 6 at {ends} hw 5
+t6 leads 1 epoch 2 at 5 hw 5
+"""
+
+
+def test_a_reign_ends_where_its_broker_took_the_next_role_only_where_it_wrote_nothing_else_before() -> None:
+    """Broker 3 followed unseen between epochs 1 and 4: where its log ended then is no batch's end of epoch 1."""
+    found = [(start, end) for broker, start, end, *_ in acknowledged(OLDER.format(ends=9)) if broker == 3]
+    assert found == [(5, 6)]
 
 
 CUT = """

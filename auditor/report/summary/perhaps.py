@@ -11,6 +11,7 @@ from auditor.report.model import AuditReport, UndecidedLine
 from auditor.report.named_places import told_places
 from auditor.report.placed import PlacedHistory
 from auditor.report.summary.folded_findings import FoldedFinding, folded, where
+from auditor.report.unbilled import sentence, unbilled
 from rules.finding import UNDECIDED, Finding, Place, Severity, capital, place_of, question_told
 from rules.words import counted
 
@@ -146,3 +147,8 @@ def beside_the_advice(report: AuditReport) -> Iterator[str]:
         if (f.cluster_id, f.topic, f.partition, f.start_offset, f.end_offset) not in places
     )
     yield from perhaps_words(folded(others))
+    advised = {(p.cluster_id, p.topic, p.partition) for p in report.advice}
+    for history, gone in unbilled(report):
+        if place_of(history) not in advised:
+            name = f"{history.topic}-{history.partition}"
+            yield f"{name}: {sentence(gone, name)}"
