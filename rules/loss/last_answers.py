@@ -24,7 +24,7 @@ class Answering:
     """A leader while it led an epoch: what of its answers is told here, and what is not."""
 
     def __init__(self, evidence: PartitionEvidence, leader: int, epoch: int) -> None:
-        self._evidence, self._leader, self._epoch = evidence, leader, epoch
+        self._evidence, self._leader, self.epoch = evidence, leader, epoch
         self._own, self._log = evidence.chronicle.told_by(leader), evidence.request_log(leader)
         self._opened = next((m.time for m in self._own if m.kind == "leader-starts" and m.epoch == epoch), None)
         self._following = self._next(self._opened)
@@ -32,7 +32,7 @@ class Answering:
     def _next(self, opened: int | None) -> RoleTaken | LogEvent | None:
         """The role or the start after it had opened the epoch."""
         after = (m for m in self._own if opened is not None and m.time is not None and m.time > opened)
-        return next((m for m in after if m.epoch != self._epoch and m.kind in (*ROLE_KINDS, *STARTING)), None)
+        return next((m for m in after if m.epoch != self.epoch and m.kind in (*ROLE_KINDS, *STARTING)), None)
 
     @property
     def end_unseen(self) -> bool:
@@ -65,7 +65,7 @@ class Answering:
     @property
     def _any(self) -> bool:
         """Whether any of its answers in the epoch is told."""
-        return any(m.kind in ("produced", "fetched") and m.term == self._epoch for m in self._own)
+        return any(m.kind in ("produced", "fetched") and m.term == self.epoch for m in self._own)
 
     def requests_missing(self, start: int) -> bool:
         """Whether answers to producers are logged, and the log of what it answered is not here or not whole."""
@@ -73,6 +73,12 @@ class Answering:
             return True
         logged = self._log.until > 0 or any(m.kind == "produced" for m in self._evidence.moments)
         return logged and (bool(self._log.gaps) or self.begins_behind(start) or not self._any)
+
+    @property
+    def may_be_unheard(self) -> bool:
+        """Whether its log of requests begins after it had opened the epoch, or lacks lines of an unknown time."""
+        begun = self._opened is not None and self._log.begins_after(self._opened)
+        return begun or any(gap.told_by is None for gap in self._log.gaps)
 
     @property
     def tells_no_produce(self) -> bool:
@@ -83,7 +89,7 @@ class Answering:
         if not self._log.until or self._ends_transactions:
             return False
         own = self._produced
-        return not any(m.term is None or m.term <= self._epoch <= m.newest_term(m.term) for m in own)
+        return not any(m.term is None or m.term <= self.epoch <= m.newest_term(m.term) for m in own)
 
     def left_one_out(self, start: int, end: int) -> bool:
         """Whether its log tells of requests up to its last answers, and of none that may have written some records.
@@ -96,7 +102,7 @@ class Answering:
         if any(m.acks == 0 or m.left_out or (m.acks == -1 and m.error != 0) for m in self._produced):
             return False
         answers = [(m.offset or 0, m.term) for m in self._produced if succeeded(m)]
-        goes_on = self._log.until or any(term == self._epoch and at >= end for at, term in answers)
+        goes_on = self._log.until or any(term == self.epoch and at >= end for at, term in answers)
         answered = any(at < end and self._evidence.batch_end(at, term) > start for at, term in answers)
         return bool(goes_on) and not answered
 
@@ -116,14 +122,14 @@ class Answering:
 
         Records that no role of it tells of are taken for the epoch's, and may be of that one.
         """
-        return any(self._epoch <= epoch < until for epoch in self._evidence.lacked_roles.get(self._leader, ()))
+        return any(self.epoch <= epoch < until for epoch in self._evidence.lacked_roles.get(self._leader, ()))
 
     def begins_behind(self, start: int) -> bool:
         """Whether its request log begins after the epoch did, and perhaps after a record of it was written."""
-        opening = next((m for m in self._own if m.kind == "leader-starts" and m.epoch == self._epoch), None)
+        opening = next((m for m in self._own if m.kind == "leader-starts" and m.epoch == self.epoch), None)
         if opening is None or opening.time is None or not self._log.begins_after(opening.time):
             return False
-        own = (m for m in self._own if m.kind == "produced" and m.term == self._epoch)
+        own = (m for m in self._own if m.kind == "produced" and m.term == self.epoch)
         return min((m.offset for m in own if m.offset is not None), default=start + 1) > max(start, opening.offset or 0)
 
 
@@ -131,7 +137,7 @@ class Answering:
 def _answered(evidence: PartitionEvidence) -> dict[int, int]:
     """Of each epoch of which all answers are here where the last batch ends that a producer was answered for.
 
-    Of an epoch whose leader's log of requests is not here no answer is told.
+    Of an epoch no answer is told where its leader's log of requests is not here, begins later or has a hole.
     """
     last: dict[int, int] = {}
     for m in evidence.moments:
@@ -144,6 +150,8 @@ def _answered(evidence: PartitionEvidence) -> dict[int, int]:
     telling = _last_requests(evidence)
     silent = (epoch for epoch, leader in leaders.items() if leader not in telling)
     ends = {epoch: 0 for epoch in silent if not evidence.request_log(leaders[epoch]).here}
+    untold = (Answering(evidence, leader, epoch) for epoch, leader in leaders.items() if epoch not in last)
+    ends |= {answering.epoch: 0 for answering in untold if answering.may_be_unheard}
     return ends | {epoch: evidence.batch_end(last[epoch], epoch) for epoch in whole}
 
 
