@@ -8,13 +8,12 @@ from __future__ import annotations
 from itertools import dropwhile
 from typing import Final
 
-from rules.advice.weighed import OwedCut, Stretch
+from rules.advice.weighed import OwedCut, named
 from rules.evidence import PartitionEvidence, Replica
 from rules.evidence.electable import leads_meanwhile
-from rules.finding import offsets_told
 from rules.history.moments import DISTURBED, gives_role
 from rules.loss.incurred import losses
-from rules.words import it_or_them, of_epoch
+from rules.words import it_or_them
 
 HOW: Final = "To decide it, add the option --copied live, stopped or crashed"
 
@@ -41,7 +40,7 @@ def _disturbed_since(epoch: int, broker: int, evidence: PartitionEvidence) -> bo
 def perhaps_behind(cut: OwedCut) -> str:
     """What speaks for and against it, of the leader."""
     return (
-        f"it wrote {_named(cut.gone)}, but its log end offset is {cut.cut_to} here. Perhaps its files were only copied "
+        f"it wrote {named(cut.gone)}, but its log end offset is {cut.cut_to} here. Perhaps its files were only copied "
         f"before those of broker {cut.follower}. Or it lost {_them(cut)} in a crash. {HOW}"
     )
 
@@ -49,7 +48,7 @@ def perhaps_behind(cut: OwedCut) -> str:
 def perhaps_last(cut: OwedCut) -> str:
     """The same of the follower, which holds what the leader may have lost."""
     return (
-        f"cannot be judged. Broker {cut.leader} leads and wrote {_named(cut.gone)}, but its log end offset is "
+        f"cannot be judged. Broker {cut.leader} leads and wrote {named(cut.gone)}, but its log end offset is "
         f"{cut.cut_to} here. If it lost {_them(cut)} in a crash, broker {cut.follower} cuts {it_or_them(_many(cut))}"
         f" too. If its files were only copied earlier, nothing goes. {HOW}."
     )
@@ -61,7 +60,3 @@ def _them(cut: OwedCut) -> str:
 
 def _many(cut: OwedCut) -> int:
     return sum(stretch.end_offset - stretch.start_offset for stretch in cut.gone)
-
-
-def _named(gone: tuple[Stretch, ...]) -> str:
-    return ", ".join(f"{offsets_told(s.start_offset, s.end_offset)}{of_epoch(s.epoch)}" for s in gone)

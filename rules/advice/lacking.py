@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from rules.advice.cuts import merged
-from rules.advice.weighed import Candidate, Stretch, worth_of
-from rules.finding import offsets_told
-from rules.loss.survivors import Survivor
+from rules.advice.weighed import Candidate, Stretch, named, worth_of
 from rules.protocol.offsets import without
-from rules.words import any_of, listed, numbered, of_epoch
+from rules.words import any_of, listed, numbered
 
 Held = tuple[int, Stretch]
 """A broker, and a stretch that it holds and a candidate for leader does not."""
@@ -71,14 +69,3 @@ def holders(stretch: Stretch, held: Sequence[Held]) -> str:
             parts.setdefault(broker, []).append((other.start_offset, other.end_offset))
     whole = [b for b, own in parts.items() if not [*without(stretch.start_offset, stretch.end_offset, sorted(own))]]
     return any_of("broker", sorted(whole)) if whole else numbered("broker", sorted(parts))
-
-
-def named(stretches: Iterable[Stretch | Survivor]) -> str:
-    """Stretches in words; those that follow each other in one epoch, as of several files, are one."""
-    joined: list[tuple[int, int, int]] = []
-    for s in stretches:
-        if joined and joined[-1][0] == s.epoch and joined[-1][2] == s.start_offset:
-            joined[-1] = s.epoch, joined[-1][1], s.end_offset
-        else:
-            joined.append((s.epoch, s.start_offset, s.end_offset))
-    return listed([f"{offsets_told(start, end)}{of_epoch(epoch)}" for epoch, start, end in joined] or [""])

@@ -9,8 +9,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rules.advice.cuts import stretch_of
-from rules.advice.lacking import copy_of, named, perhaps_words
-from rules.advice.weighed import DELETE, Gate, Stretch
+from rules.advice.lacking import copy_of, perhaps_words
+from rules.advice.weighed import DELETE, Gate, Stretch, named
 from rules.chronicle.extents import Extents
 from rules.evidence import PartitionEvidence, Replica
 from rules.loss.incurred import Loss

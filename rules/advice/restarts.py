@@ -9,11 +9,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rules.advice.copied_earlier import perhaps_last
-from rules.advice.lacking import copy_of, costs, named, perhaps_words
+from rules.advice.lacking import copy_of, costs, perhaps_words
 from rules.advice.put_aside import removes_lost, removes_unbilled, removes_unseen
 from rules.advice.short_start import short_start
 from rules.advice.unseen_leaders import perhaps_cut
-from rules.advice.weighed import Candidate, Doomed, Gate, OwedCut
+from rules.advice.weighed import Candidate, Doomed, Gate, OwedCut, named
 from rules.evidence import PartitionEvidence, Replica
 from rules.finding import capital
 from rules.loss.incurred import Loss

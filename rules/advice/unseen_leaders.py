@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rules.advice.cuts import stretch_of
-from rules.advice.lacking import copy_of, named
-from rules.advice.weighed import Gate, Stretch
+from rules.advice.lacking import copy_of
+from rules.advice.weighed import Gate, Stretch, named
 from rules.evidence import PartitionEvidence, Replica
 from rules.loss.survivors import held_alike
 from rules.protocol.offsets import without

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
 from msgspec import Struct
 
+from rules.finding import offsets_told
 from rules.loss.survivors import Survivor
 from rules.loss.unbilled import Unbilled
 from rules.replicas.unread_copies import UnreadCopy
+from rules.words import listed, of_epoch
 
 Going = Literal["go", "no-go", "unknown"]
 DELETE: Final = "delete "
@@ -205,3 +207,14 @@ class Advice(Struct, frozen=True, kw_only=True):
     @property
     def _all_judged(self) -> bool:
         return not (self.absent or self.unread or self.doomed)
+
+
+def named(stretches: Iterable[Stretch | Survivor]) -> str:
+    """Stretches in words; those that follow each other in one epoch, as of several files, are one."""
+    joined: list[tuple[int, int, int]] = []
+    for s in stretches:
+        if joined and joined[-1][0] == s.epoch and joined[-1][2] == s.start_offset:
+            joined[-1] = s.epoch, joined[-1][1], s.end_offset
+        else:
+            joined.append((s.epoch, s.start_offset, s.end_offset))
+    return listed([f"{offsets_told(start, end)}{of_epoch(epoch)}" for epoch, start, end in joined] or [""])
