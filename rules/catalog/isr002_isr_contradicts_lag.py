@@ -83,7 +83,7 @@ def isr_contradicts_lag(evidence: PartitionEvidence) -> Iterator[Violation | Und
         for row, lag in kept_behind(evidence.moments, course, limit, slack, steady):
             yield _violation(course, lag.broker, "was kept in the ISR", *_why_kept(course, lag, limit, row))
         own = (shrinking.get((course.lead.clock, epoch), ()) for epoch in course.lead.epochs)
-        for dropped in dropped_caught_up(course, chain.from_iterable(own)):
+        for dropped in dropped_caught_up(course, chain.from_iterable(own), steady):
             yield _violation(course, dropped.broker, "was dropped from the ISR", *_why_dropped(dropped))
 
 

@@ -83,26 +83,37 @@ def _proposed(moments: Sequence[Moment], course: Course, lag: Lag, row: LeaderRo
     )  # fmt: skip
 
 
-def dropped_caught_up(course: Course, shrinking: Iterable[PartitionState]) -> Iterator[TakenOut]:
-    """Members that a leader proposed to drop although they had asked for its log end."""
+def dropped_caught_up(
+    course: Course, shrinking: Iterable[PartitionState], steady: Sequence[Times]
+) -> Iterator[TakenOut]:
+    """Members that a leader proposed to drop although they had asked for its log end.
+
+    Where its log falls silent behind that and goes on later, the line of their next fetch may be missing.
+    """
     version = course.rank.version
     if version is None or not version.at_least(2, 4):
         # Up to 2.0 a member at the log end is dropped too; up to 2.3 a failed read makes its leader forget it.
         return
+    silences = [since for since, _ in pauses(joined(steady, SILENT_MS))]
     for m in shrinking:
         if m.end_offset is None or m.time is None:
             continue
+        silent = next((since for since in silences if since >= m.time), None)
         for broker in sorted(set(m.previous_isr or ()) - set(m.isr or ())):
-            asked = _around(course, broker, m.time)
+            asked = _around(course, broker, m.time, silent)
             if asked and all(fetch.offset is not None and fetch.offset >= m.end_offset for fetch in asked):
                 yield TakenOut(broker=broker, shrinking=m, asked=asked[0])
 
 
-def _around(course: Course, broker: int, time: int) -> list[Fetched]:
-    """A follower's last accepted fetch before a time, and the next one, which may have been applied by then."""
+def _around(course: Course, broker: int, time: int, silent: int | None) -> list[Fetched]:
+    """A follower's last accepted fetch before a time, and the next one, which may have been applied by then.
+
+    None where the leader's log falls silent before the next one.
+    """
     own = [fetch for row in course.rows if (fetch := row.fetch) is not None and fetch.broker == broker]
     before = [fetch for fetch in own if (fetch.time or 0) <= time]
     after = [fetch for fetch in own if (fetch.time or 0) > time]
     asked = [*before[-1:], *after[:1]]
+    unheard = silent is not None and not any((fetch.time or 0) <= silent for fetch in after[:1])
     unusable = any(m.doubtful or m.error not in (None, 0) or m.answered_epoch is not None for m in asked)
-    return [] if unusable or not before else asked
+    return [] if unusable or unheard or not before else asked

@@ -76,13 +76,19 @@ def _by_openings(evidence: PartitionEvidence, successors: Successors) -> Iterato
 
 
 def _by_ends_of_some_epoch(evidence: PartitionEvidence, successors: Successors) -> Iterator[LeftOut]:
-    """The same of epochs of which it is not known which they were: what is gone in any case, as of the newest one."""
+    """The same of epochs of which it is not known which they were: what is gone in any case, as of the newest one.
+
+    Below where one of them opened, records need not be of any of them.
+    """
     for oldest, reach in evidence.ends_of_some_epoch:
         possible = reach.last_epoch or oldest
-        newest = max((epoch for epoch in evidence.openings if epoch <= possible), default=possible)
-        for part in _by_successors(evidence, successors, newest, reach):
-            latest = min(possible, part.next_epoch - 1)
-            yield replace(part, epoch=oldest, leader=evidence.chronicle.leaders.get(oldest), latest_epoch=latest)
+        opened = {epoch: o.offset or 0 for epoch, o in evidence.openings.items() if epoch <= possible}
+        begun = max((offset for epoch, offset in opened.items() if epoch >= oldest), default=0)
+        for part in _by_successors(evidence, successors, max(opened, default=possible), reach):
+            latest, start = min(possible, part.next_epoch - 1), max(part.start, begun)
+            if start < part.end:
+                leader = evidence.chronicle.leaders.get(oldest)
+                yield replace(part, epoch=oldest, leader=leader, start=start, latest_epoch=latest)
 
 
 def _by_successors(
@@ -193,8 +199,17 @@ def _over_before(evidence: PartitionEvidence, cut: Cut, latest: int) -> int:
     """The newest epoch in which a broker's log ended where it was cut later, or before: no older one wrote beyond."""
     known = evidence.chronicle
     own = ((own_log_end(m), m.epoch if gives_role(m) else known.earliest_term(m)) for m in known.told_by(cut.broker))
-    ended = (epoch for end, epoch in own if end is not None and end <= cut.offset and epoch is not None)
-    return max((epoch for epoch in ended if epoch <= latest), default=-1)
+    ended = ((end, epoch) for end, epoch in own if end is not None and end <= cut.offset and epoch is not None)
+    return max((_opened_by(evidence, end, epoch) for end, epoch in ended if epoch <= latest), default=-1)
+
+
+def _opened_by(evidence: PartitionEvidence, end: int, epoch: int) -> int:
+    """The epoch, or a newest older one that opened at an offset or below: a follower copies what is older behind it."""
+    starts = evidence.openings
+    if epoch not in starts or (starts[epoch].offset or 0) <= end:
+        return epoch
+    return max((older for older in starts if older < epoch and (starts[older].offset or 0) <= end), default=-1)
+
 
 
 def _written_in(evidence: PartitionEvidence, cut: Cut, among: tuple[int, int]) -> Iterator[tuple[int, int]]:

@@ -103,6 +103,12 @@ def test_an_answer_before_the_first_role_that_is_told_is_of_no_reign_that_came_l
 
 
 OPENED = [
+    (20025, 0, "where epochs have no order another may have led before an answer with acks=1 as well"),
+    (20047, 6, "an epoch whose leader's log of requests lacks its first lines may have answered nobody"),
+    (20118, 1, "the line of a follower's next fetch may be missing where its leader's log falls silent"),
+    (20215, 0, "a state of an older epoch is not the last where somebody led a newer one"),
+    (20321, 1, "what a follower copied may be of an epoch before the one in which it followed"),
+    (20387, 1, "below where one of some possible epochs opened, records need not be of any of them"),
     (20143, 0, "an end was told of some epoch, and nothing tells where any epoch up to it opened"),
     (9203, 3, "a broker's word before any role of it is of no epoch that is known"),
     (9073, 4, "its own word of a setting is older than what another broker told of it since"),

@@ -319,6 +319,9 @@ DROPPED = [((1, 2), None, None, "likely")]
         ("t3 shrinks 1 from 1,2 to 1 at 4", DROPPED),
         ("t3 acks 1 at 5 acks=1\nt30000 shrinks 1 from 1,2 to 1 at 6", []),
         ("t3 shrinks 1 from 1,2 to 1 at 4\nt9 fetch 2@3 from 1 hw=3", []),  # it had lost its tail meanwhile
+        # The log falls silent right behind that, and the next fetch may be among the lines that are missing.
+        ("t3 shrinks 1 from 1,2 to 1 at 4\nt4 acks 1 at 4 acks=1\nt70000 acks 1 at 5 acks=1", []),
+        ("t3 shrinks 1 from 1,2 to 1 at 4\nt4 fetch 2@4 from 1 hw=4\nt70000 acks 1 at 5 acks=1", DROPPED),
     ],
 )  # fmt: skip
 def test_the_isr_is_held_against_the_lag(history: str, said: list[Said]) -> None:
