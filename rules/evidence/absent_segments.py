@@ -9,11 +9,12 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from parsers.provenance import Span
-from rules.evidence import CRASHED, PartitionEvidence
+from rules.evidence import CRASHED, Closing, PartitionEvidence
 from rules.evidence.never_cleaned import never_cleaned_from
 from rules.evidence.remote_head import first_held, may_lie_remotely
 from rules.evidence.starts import known_starts
 from rules.facts.stretch import UnreadBytes
+from rules.replay.closing import end_told
 from rules.replicas.replica import Replica
 from rules.words import listed
 
@@ -127,13 +128,15 @@ def _tail(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes
     A high watermark alone is no word of it.
     """
     end = replica.log_end_offset
-    unended = not replica.end_known or replica.log.unread
-    if unended or not replica.segments[-1].base_offset < end < _known(replica) or _went_on(replica, end):
+    unended = not replica.end_known or replica.log.unread or replica.segments[-1].base_offset >= end
+    written = 0 if unended else max(_written_beside(replica), _end_told(replica, evidence))
+    if unended or end >= max(written, _saved_watermark(replica)) or _went_on(replica, end):
         return
-    begun, untold = {*_snapshots(replica)}, _without_snapshots(replica)
+    begun = {*_snapshots(replica), *_cleaned_up_to(replica), *_saved(replica, evidence)}
+    untold = _without_snapshots(replica)
     if replica.clean_shutdown is not None:
-        begun.update(_named_by_peers(replica, evidence), _saved(replica, evidence))
-        further = _written_beside(replica) > end and _is_full(replica)
+        begun.update(_named_by_peers(replica, evidence))
+        further = written > end and _is_full(replica)
         untold = untold or (further and not _gone_over(replica, end, evidence))
     elif evidence.copied not in CRASHED and _may_have_stopped_there(replica, end, evidence):
         return
@@ -178,6 +181,11 @@ def _snapshots(replica: Replica) -> Iterator[int]:
     return (claim.offset for claim in replica.snapshot_offsets)
 
 
+def _cleaned_up_to(replica: Replica) -> tuple[int, ...]:
+    """Where a segment begins that the cleaner has not touched: it cleans none that its broker writes to."""
+    return () if replica.cleaner_offset is None else (replica.cleaner_offset.offset,)
+
+
 def _saved(replica: Replica, evidence: PartitionEvidence) -> Iterator[int]:
     """Where its broker tells that it wrote one."""
     saved = (moment for moment in evidence.moments if moment.kind == "producer-state-saved")
@@ -195,15 +203,22 @@ def _named_by_peers(replica: Replica, evidence: PartitionEvidence) -> Iterator[i
         yield from (offset for offset in _snapshots(peer) if not peer.holds(offset - 1, offset + 1))
 
 
-def _known(replica: Replica) -> int:
-    """How far the replica's log went, by what it wrote beside it.
+def _saved_watermark(replica: Replica) -> int:
+    """How far the replica's log went, by its high watermark.
 
     A cut puts the segments that it takes aside. It leaves the high watermark's checkpoint, and rewrites the others.
     """
     cut = any(leftover.base_offset >= replica.log_end_offset for leftover in replica.leftovers)
     alone = replica.watermark_alone_is_wrong(stopped=replica.clean_shutdown is not None)
-    mark = None if cut or alone else replica.high_watermark
-    return max(0 if mark is None else mark.offset, _written_beside(replica))
+    return 0 if cut or alone or replica.high_watermark is None else replica.high_watermark.offset
+
+
+def _end_told(replica: Replica, evidence: PartitionEvidence) -> int:
+    """How far its log went at last by its broker's log, or by all that tells of its orderly stop."""
+    own, broker = evidence.chronicle.told_by(replica.broker), replica.broker
+    closed = (each.log_end.low for each in evidence.closings if isinstance(each, Closing) and each.broker == broker)
+    ends = (end_told([moment for moment in own if moment.broker == broker]), *closed)
+    return max((end.offset for end in ends if end is not None), default=0)
 
 
 def _is_full(replica: Replica) -> bool:
@@ -215,7 +230,8 @@ def _is_full(replica: Replica) -> bool:
 def _written_beside(replica: Replica) -> int:
     """How far its log went by what its broker wrote of it alone."""
     claims = (replica.recovery_point, *replica.snapshot_offsets)
-    return max((claim.offset for claim in claims if claim is not None), default=0)
+    offsets = [claim.offset for claim in claims if claim is not None]
+    return max((*offsets, *(entry.start_offset for entry in replica.file_chain)), default=0)
 
 
 def _absent(replica: Replica, start: int, end: int | None, expected: str) -> UnreadBytes:

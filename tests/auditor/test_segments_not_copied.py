@@ -113,6 +113,31 @@ def test_whole_segments_that_are_not_here_are_never_clean(
     assert asked == by_one or (sample == "clean_1_1" and asked == {("LOG008", brokers)})
 
 
+@pytest.mark.parametrize("shortened", [False, True])
+def test_a_last_segment_of_which_its_brokers_log_alone_tells_was_not_copied(shortened: bool, tmp_path: Path) -> None:
+    """Without checkpoints and the snapshots of the stop the logs seem to end at 800; their brokers stopped at 1000."""
+    dump = copied("clean_2_8", tmp_path / "dump", logs=True)
+    for file in (*dump.rglob("*-checkpoint"), *dump.rglob(f"{1000:020d}.snapshot"), *dump.rglob("kafka-request.log")):
+        file.unlink()
+    for file in dump.glob(f"broker-*/data/{TOPIC[0]}-0/{800:020d}.*"):
+        file.write_bytes(b"") if shortened else file.suffix == ".snapshot" or file.unlink()
+    report = audited(dump, topic=TOPIC)
+    asked = {(f.rule, f.brokers) for f in report.findings if f.verdict == "undecided"}
+    accused = {(f.rule, f.brokers) for f in report.violations if f.severity > 0}
+    assert (("SEG003", (3,)) in asked, ("LEO001", (3,)) in accused) == (not shortened, shortened)
+
+
+def test_where_the_cleaner_stopped_a_segment_began(tmp_path: Path) -> None:
+    """It cleans no segment that is written to: the logs that seem to end at 320 went on in a file of that name."""
+    dump = copied("clean_2_8", tmp_path / "dump")
+    for file in dump.glob(f"broker-*/data/state-0/{320:020d}.*"):
+        file.unlink()
+    report = audited(dump, topic=("state",))
+    assert [(f.rule, f.brokers) for f in report.violations if f.severity > 0] == []
+    asked = {(f.rule, f.brokers) for f in report.findings if f.verdict == "undecided" and f.partition == 0}
+    assert asked >= {("SEG003", (broker,)) for broker in (1, 2, 3)}
+
+
 @pytest.mark.parametrize("brokers", [(2,), (2, 3)])
 def test_a_log_of_which_indexes_alone_are_here_leaves_the_other_logs_to_be_judged(
     brokers: tuple[int, ...], tmp_path: Path
