@@ -12,6 +12,7 @@ from rules.evidence.starts import known_starts, why_without_entry
 from rules.facts.stretch import UNOPENED
 from rules.finding import offsets_told
 from rules.loss.held_by_none import held_by_none
+from rules.loss.written_up_to import reach_untold
 from rules.protocol.offsets import without
 from rules.replicas.replica import UNREAD_EPOCHS
 from rules.words import listed, numbered
@@ -19,6 +20,7 @@ from rules.words import listed, numbered
 MARKERS_NAMED: Final = 3
 NOT_WHOLE: Final = "its log is not here whole"
 """What is not seen of a log is no damage of it."""
+UNTOLD: Final = "no replication-offset-checkpoint here tells which records it knew as committed"
 
 
 def damage(replica: Replica, evidence: PartitionEvidence) -> Iterator[str]:
@@ -35,6 +37,8 @@ def doubts(replica: Replica, evidence: PartitionEvidence) -> Iterator[str]:
     if perhaps := [epoch for epoch, sure in _epochs_forgotten(replica, evidence) if not sure]:
         yield f"its leader-epoch-checkpoint may have lost {_epochs(perhaps)}, unless its log began later once"
     yield from _perhaps_lost_below(replica, evidence)
+    if reach_untold(evidence, replica):
+        yield f"its log may have lost its end in a crash: {UNTOLD}"
     for gap in evidence.keys_apart:
         if gap.outlived and gap.confidence == "possible":
             if replica.broker in gap.holders:

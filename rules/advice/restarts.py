@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rules.advice.copied_earlier import perhaps_last
+from rules.advice.damage import UNTOLD
 from rules.advice.lacking import copy_of, costs, perhaps_words
 from rules.advice.put_aside import removes_lost, removes_unbilled, removes_unseen
 from rules.advice.short_start import short_start
@@ -17,6 +18,7 @@ from rules.advice.weighed import Candidate, Doomed, Gate, OwedCut, named
 from rules.evidence import PartitionEvidence, Replica
 from rules.finding import capital
 from rules.loss.incurred import Loss
+from rules.loss.written_up_to import reach_untold
 from rules.words import any_of, numbered
 
 CUTS_NOTHING: Final = "cuts nothing from its log, as the disks are."
@@ -72,6 +74,9 @@ class Restarts(Struct, frozen=True):
         unseen = removes_unbilled(replica.broker, self.evidence) or removes_unseen(replica, self.losses, self.evidence)
         if unseen := unseen or perhaps_cut(replica, self.unjudged, self.evidence):
             return unseen
+        if reach_untold(self.evidence, replica):
+            because = f"cannot be judged. Its log may have lost its end in a crash: {UNTOLD}."
+            return Gate(action=action, going="unknown", because=because)
         cut = _cut_told(owed, doomed)
         return Gate(action=action, going="go", because=cut if short is None else f"{cut} {short.because}")
 

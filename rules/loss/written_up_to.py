@@ -86,6 +86,12 @@ def stopped_in_order(evidence: PartitionEvidence, replica: Replica) -> bool:
     return replica.clean_shutdown is not None or evidence.copied == "stopped"
 
 
+def reach_untold(evidence: PartitionEvidence, replica: Replica) -> bool:
+    """Whether its broker crashed or may have, and no checkpoint here tells what it had counted as committed before."""
+    ran = stopped_in_order(evidence, replica) or evidence.copied == "live"
+    return not ran and "replication-offset-checkpoint" in replica.untold
+
+
 def left_by_a_cut(evidence: PartitionEvidence, replica: Replica) -> bool:
     """Whether a release up to 2.3 cut the log to where it ends, by its own word: such a cut leaves the value alone."""
     release = evidence.release_of(replica.broker)

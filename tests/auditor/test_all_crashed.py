@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from auditor.report.model import AuditReport
 from auditor.simulation.run_simulate import simulate
 from tests.auditor.dumps_at_hand import audited
+from tests.auditor.dumps_at_hand import copied as samples_copy
 
 SCRIPT = """
 title: Both brokers lose their last pages
@@ -67,3 +69,21 @@ def test_nobody_says_of_a_broker_that_stopped_that_it_crashed(dump: Path) -> Non
     told = {how: {f.message for f in audited(dump, copied=how).violations if f.rule == "HW001"} for how in HOW}
     assert all("went missing after it had shut down cleanly" in message for message in told["stopped"])
     assert all("lost in a crash" in message for message in told["crashed"])
+
+
+@pytest.mark.parametrize(("copied", "going"), [(None, "unknown"), ("crashed", "unknown"), ("live", "go")])
+def test_where_no_high_watermark_tells_what_a_crash_took_no_start_is_free(
+    copied: str | None, going: str, tmp_path: Path
+) -> None:
+    """Another broker's log is damaged, so that there is something to decide; these two are whole, as far as seen."""
+    dump = samples_copy("power_cut", tmp_path / "dump", logs=True)
+    said = {"topic": ("zeros",), "copied": copied}
+    assert set(_starts(audited(dump, **said)).values()) == {"go"}
+    for checkpoint in dump.rglob("replication-offset-checkpoint"):
+        checkpoint.unlink()
+    assert _starts(audited(dump, **said)) == {1: going, 3: going}
+
+
+def _starts(report: AuditReport) -> dict[int, str]:
+    gates = {gate.action: gate.going for placed in report.advice for gate in placed.advice.gates}
+    return {broker: gates[f"restart broker {broker}"] for broker in (1, 3)}
