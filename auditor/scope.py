@@ -131,6 +131,7 @@ def scope_of(
         begun_late=tuple(broker for broker in late if "server-log" not in logs.lacking(broker)),
         holed=_brokers(reach.holed for reach in reaches),
         requests_holed=_brokers(reach.requests_holed for reach in reaches),
+        requests_of=tuple(sorted(broker for kind, broker in logs.read if kind == "request-log")),
         before_logs=sum(reach.before_roles for reach in reaches) if here["server-log"] or here[CHANGES] else 0,
         metadata_untold=metadata_untold,
         files=tuple(files),

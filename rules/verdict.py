@@ -172,6 +172,8 @@ class Scope(LogsNotWhole, frozen=True, kw_only=True):
     """Kinds of which nothing was."""
     partly: tuple[str, ...] = ()
     """Kinds that some brokers have here and others lack."""
+    requests_of: tuple[int, ...] = ()
+    """Brokers whose request logs were read; -1 stands for a log that may be any broker's."""
     before_logs: int = 0
     """Partitions of which disks hold records, or roles name an epoch, before every role that a broker's log tells."""
     metadata_untold: int = 0

@@ -241,6 +241,23 @@ def test_a_loss_without_any_log_of_requests_may_be_larger(tmp_path: Path) -> Non
     assert escaped(more) in postmortem(report)
 
 
+@pytest.mark.parametrize("leaders", [False, True])
+def test_only_the_request_log_of_whoever_led_tells_what_else_was_acknowledged(leaders: bool, tmp_path: Path) -> None:
+    """Other brokers' request logs tell of no producer there."""
+    dump = tmp_path / "dump"
+    shutil.copytree(SAMPLES / "unclean_rejoined" / "dump", dump)
+    (led,) = {loss.leader for each in report_on(SAMPLES / "unclean_rejoined").histories for loss in each.losses}
+    for log in dump.glob("*/logs/kafka-request.log*"):
+        if (log.parts[-3] == f"broker-{led}") is not leaders:
+            log.unlink()
+    words = lost_words(summary(audit(dump, AuditConfig(engine="local"))))
+    more = (
+        f"Perhaps more lost. No request log of broker {led}, which led before the loss, is here, so nothing tells which"
+        " other records it had acknowledged."
+    )
+    assert (more in words) is not leaders
+
+
 def test_offsets_at_stake_count_once_and_only_where_no_bill_counts_them(tmp_path: Path) -> None:
     report = without_logs("fast_failover_kip101", tmp_path)
     (finding,) = (f for f in report.violations if report.bearing(f).records is not None)

@@ -19,6 +19,8 @@ Kind = Literal["stopped", "brokers", "replicas", "unread", "question", "logs", "
 MISSING_SHOWN: Final = 6
 FILES_SHOWN: Final = 2
 """Files that were not read; each is named by -v with its bytes."""
+ANY: Final = -1
+"""A log that may be any broker's."""
 NO_RULE_BILLS: Final = "the bill"
 """What asks about losses that no rule speaks of."""
 
@@ -142,10 +144,18 @@ def _logs(coverage: Coverage) -> Iterator[Unseen]:
 
 def _answers(report: AuditReport) -> Iterator[Unseen]:
     """That more may be lost: watermarks tell what was committed, and requests alone who else was answered."""
-    lost = any(loss.matters and not loss.restored for history in report.histories for loss in history.losses)
-    if lost and "request-log" in report.coverage.scope.absent:
-        words = "No request log is here, so nothing tells which other records brokers had acknowledged."
-        yield Unseen(kind="logs", words=words, blocking=False, perhaps_lost=True)
+    read = report.coverage.scope.requests_of
+    lost = (loss for history in report.histories for loss in history.losses if loss.matters and not loss.restored)
+    led = {loss.leader for loss in lost}
+    unheard = sorted(leader for leader in led if leader is not None and leader not in read)
+    if not led or ANY in read or (read and not unheard):
+        return
+    log, they = "No request log is here", "brokers"
+    if read:
+        log = f"No request log of {numbered('broker', unheard)}, which led before the loss, is here"
+        they = "it" if len(unheard) == 1 else "they"
+    words = f"{log}, so nothing tells which other records {they} had acknowledged."
+    yield Unseen(kind="logs", words=words, blocking=False, perhaps_lost=True)
 
 
 def _files(coverage: Coverage) -> Iterator[Unseen]:
