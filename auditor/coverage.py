@@ -22,7 +22,7 @@ from auditor.report.model import (
     UnnamedTopic,
 )
 from auditor.report.named_places import in_order
-from auditor.scope import LogsRead, Telling, absent_logs, logs_of, scope_of
+from auditor.scope import Copies, LogsRead, Telling, absent_logs, logs_of, scope_of
 from parsers.broker_log import given_for
 from parsers.inventory import Inventory, parse_file_name
 from parsers.provenance import NOT_HERE
@@ -93,13 +93,25 @@ def coverage_of(
         scope=scope_of(
             logs_read,
             replicas,
-            missing=len(missing) + len(elsewhere),
+            copies=_copies(verdicts, [verdict for verdict, _ in (*missing, *elsewhere)]),
             metadata_untold=_untold_by_metadata(units, verdicts),
             reaches=[verdict.log_reach for verdict in verdicts],
             files=files_lacking(inventory, selection, _stopped(verdicts)),
             partial=partial,
         ),
     )
+
+
+def _copies(verdicts: Sequence[PartitionVerdict], lacking: Sequence[PartitionVerdict]) -> Copies:
+    """The copies that are here, and those that verdicts lack, each verdict as often as it lacks one.
+
+    Brokers that do not vote copy the metadata log too, and none is assigned to it.
+    """
+    current = [(v, each.broker) for v in verdicts for each in v.replicas if each.state == "current"]
+    voting = sum(verdict.topic == METADATA_TOPIC and broker in verdict.assignment for verdict, broker in current)
+    here = sum(verdict.topic != METADATA_TOPIC for verdict, _ in current)
+    missing = sum(verdict.topic != METADATA_TOPIC for verdict in lacking)
+    return Copies(replicas=(here, here + missing), voters=(voting, voting + len(lacking) - missing))
 
 
 def _logs_read(

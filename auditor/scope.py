@@ -53,6 +53,14 @@ class Telling(Struct, frozen=True, kw_only=True):
     """Whether every partition was judged: of others they may tell all that they do not tell of these."""
 
 
+class Copies(Struct, frozen=True, kw_only=True):
+    """How many copies are here, and how many there must be."""
+
+    replicas: tuple[int, int]
+    voters: tuple[int, int]
+    """Of the metadata log."""
+
+
 def logs_of(
     units: Sequence[ReadUnit], brokers: Collection[int], telling: Telling, words: Sequence[LogWitness]
 ) -> LogsRead:
@@ -113,7 +121,7 @@ def scope_of(
     logs: LogsRead,
     replicas: Sequence[ReplicaVerdict],
     *,
-    missing: int,
+    copies: Copies,
     reaches: Sequence[LogReach],
     metadata_untold: int = 0,
     files: Sequence[FilesLacking] = (),
@@ -135,8 +143,9 @@ def scope_of(
         before_logs=sum(reach.before_roles for reach in reaches) if here["server-log"] or here[CHANGES] else 0,
         metadata_untold=metadata_untold,
         files=tuple(files),
-        replicas_here=sum(replica.state == "current" for replica in replicas),
-        replicas_assigned=sum(replica.state == "current" for replica in replicas) + missing,
+        replicas_here=copies.replicas[0],
+        replicas_assigned=copies.replicas[1],
+        voters=copies.voters,
         partial=partial,
     )
 

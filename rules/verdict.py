@@ -183,7 +183,9 @@ class Scope(LogsNotWhole, frozen=True, kw_only=True):
     """Small files that are lacking, kind by kind."""
     replicas_here: int = 0
     replicas_assigned: int = 0
-    """Those here and those that something names and that are not."""
+    """Those here and those that something names and that are not; copies of the metadata log count apart."""
+    voters: tuple[int, int] = (0, 0)
+    """The voters of the metadata log whose copies of it are here, and all of them."""
     partial: bool = False
     """Whether the audit was told that a part of the cluster is all there is."""
 
@@ -198,6 +200,8 @@ class Scope(LogsNotWhole, frozen=True, kw_only=True):
             parts.append(f"as far as disks tell before broker logs begin ({counted(self.before_logs, 'partition')})")
         if self.replicas_here < self.replicas_assigned:
             parts.append(f"of {self.replicas_here} of {self.replicas_assigned} assigned replicas")
+        if self.voters[0] < self.voters[1]:
+            parts.append(f"of the metadata logs of {self.voters[0]} of {self.voters[1]} voters")
         parts.extend(self._accepted() if self.partial else ())
         if self.files:
             parts.append(f"without {listed([lacking.words for lacking in self.files])}")

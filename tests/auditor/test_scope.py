@@ -88,6 +88,23 @@ def test_an_assigned_replica_that_is_not_here_keeps_the_verdict_open(dump: Path)
     assert part.coverage.scope.replicas_here < part.coverage.scope.replicas_assigned
 
 
+@pytest.mark.parametrize(
+    ("sample", "gone", "scope"),
+    [
+        ("unclean_4x", "broker-1", "of 2 of 3 assigned replicas"),
+        ("unclean_4x", "controller-100", "of the metadata logs of 0 of 1 voters"),
+    ],
+)
+def test_copies_of_the_metadata_log_are_no_assigned_replicas(
+    sample: str, gone: str, scope: str, tmp_path: Path
+) -> None:
+    """Brokers that do not vote copy it too, and none is assigned to it: of its voters the first line speaks apart."""
+    dump = copied(sample, tmp_path / "dump", logs=True)
+    shutil.rmtree(dump / gone)
+    words = dumps_at_hand.audited(dump).coverage.scope.words
+    assert [each for each in words.split(", ") if each.startswith("of ")] == [scope]
+
+
 def test_what_was_accepted_is_no_reason_for_an_open_verdict(tmp_path: Path) -> None:
     """One replica is left, so that the verdict is open all the same."""
     lone = copied("lost_pages_hw", tmp_path / "dump", logs=True)
