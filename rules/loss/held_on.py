@@ -87,7 +87,7 @@ def holder(
         broker, opening = leaders[newer], openings.get(newer)
         had, shown = _had(evidence, broker, record), broker == lost[1] or _lacks(evidence, broker, record)
         longer = opening is None or opening.offset is None or opening.offset > record.offset
-        if longer and (had or not shown) and not _cut(evidence, (newer, broker), record, since):
+        if longer and (had or not shown) and not _cut(evidence, (newer, broker), record, (lost[0], since)):
             return Holder(broker=broker, had=had, epoch=newer, opening=opening)
     return None
 
@@ -117,7 +117,7 @@ def _wrote_others(evidence: PartitionEvidence, answer: Produced, epoch: int) -> 
         return None
     others = (opening.offset or 0) > offset and wrote_older(evidence, opening.broker, epoch, offset)
     led = opening.epoch or 0, opening.broker
-    return opening if others and not any(end <= offset for end in _ends(evidence, led, epoch - 1, None)) else None
+    return opening if others and not any(end <= offset for _, end in _ends(evidence, led, epoch - 1, None)) else None
 
 
 def wrote_older(evidence: PartitionEvidence, broker: int | None, epoch: int, offset: int) -> bool:
@@ -144,25 +144,41 @@ def _fetched(evidence: PartitionEvidence, broker: int | None, epoch: int, offset
     return any((m.offset or 0) > offset for m in fetches)
 
 
-def _cut(evidence: PartitionEvidence, led: tuple[int, int], record: WrittenRecord, since: int | None) -> bool:
-    """Whether a broker tells that its log ended at the record or below, after it was written and before it led."""
-    own = since if led[1] == record.leader else None
-    return any(end <= record.offset for end in _ends(evidence, led, record.epoch, own))
+def _cut(
+    evidence: PartitionEvidence, led: tuple[int, int], record: WrittenRecord, times: tuple[int, int | None]
+) -> bool:
+    """Whether a broker tells that its log ended at the record or below, after it was written and before it led.
+
+    What its log had got again before the epoch that lost the record, it got of leaders that may have had it, unless it
+    led and wrote others there.
+    """
+    lost, since = times
+    told = [*_ends(evidence, led, record.epoch, since if led[1] == record.leader else None)]
+    before = [end for m, end in told if _before(m, lost)]
+    if before and before[-1] > record.offset:
+        told = [(m, end) for m, end in told if m.kind == "leader-starts" or not _before(m, lost)]
+    return any(end <= record.offset for _, end in told)
+
+
+def _before(moment: Moment, lost: int) -> bool:
+    """Whether a broker tells of its log before an epoch; what it has when it takes its role there, it had before."""
+    taken = (moment.epoch or 0) - 1 if moment.kind in ROLE_KINDS else 0
+    return max(moment.term or 0, taken) < lost
 
 
 def _ends(
     evidence: PartitionEvidence, led: tuple[int, int | None], epoch: int, since: int | None
-) -> Iterator[int]:
-    """Where a broker's log ended before it led: in later terms, by its fetches too, or since a moment of its own."""
+) -> Iterator[tuple[Moment, int]]:
+    """Where a broker's log ended before it led, by whose word: in later terms, or since a moment of its own."""
     newer, broker = led
     for m in evidence.moments:
         if m.term is None or m.term >= newer:
             continue
         if m.kind == "fetched" and m.broker == broker and m.term > epoch and m.error == 0 and not m.doubtful:
-            yield m.offset or 0
+            yield m, m.offset or 0
         if m.clock == f"broker {broker}" and _later(m, epoch, since):
             end = held_up_to(m)
-            yield from () if end is None else (end,)
+            yield from () if end is None else ((m, end),)
 
 
 def _later(moment: Moment, epoch: int, since: int | None) -> bool:

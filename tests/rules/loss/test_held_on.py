@@ -68,3 +68,31 @@ def test_an_election_is_not_called_cheap_where_who_led_again_had_written_others_
     said = BY_ID["LEAD002"].check(evidence(drawing + "t6 leader 1 epoch 2 isr 1\n"))
     (told,) = (one for one in said if isinstance(one, Violation) and one.facts["epoch"] == 2)
     assert ("all that is known" in str(told.facts["cost"])) == cheap
+
+
+GOT_AGAIN = """
+broker 9 |
+t1 leads 1 epoch 0 at 0 hw 0
+t1 follows 2 epoch 0 at 0 hw 0 from 1
+t2 acks 1 at 2 acks=1
+t3 leads 1 epoch 1 at 3 hw 0
+t3 follows 2 epoch 1 at 1 hw 0 from 1
+t4 {again}
+t5 leads 3 epoch 3 at 1 hw 0
+t6 leads 2 epoch 4 at 3 hw 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("again", "unread"),
+    [
+        ("follows 2 epoch 2 at 3 hw 0 from 1", (2,)),
+        ("follows 2 epoch 2 at 1 hw 0 from 1", ()),
+        ("leads 2 epoch 2 at 1 hw 0\nt4 follows 2 epoch 3 at 3 hw 0 from 3", ()),
+    ],
+    ids=["copied them later", "never had them", "wrote others there"],
+)
+def test_a_follower_that_lagged_once_may_have_copied_the_records_since(again: str, unread: tuple[int, ...]) -> None:
+    """Its log ended below them when their leader led on, and beyond them before another one led without them."""
+    (lost,) = (loss for loss in losses(evidence(GOT_AGAIN.format(again=again))) if loss.epoch == 0)
+    assert (lost.start_offset, lost.unread) == (1, unread)
