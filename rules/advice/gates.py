@@ -18,7 +18,7 @@ from rules.advice.restarts import (
     leads_by_its_start,
     perhaps_leads_by_its_start,
     starts_wrong,
-    unless_others_lead,
+    unless_one_leads,
 )
 from rules.advice.short_start import FROM_BACKUPS
 from rules.advice.unjudged_logs import not_judged, unjudged_copies, unseen_restarts
@@ -133,9 +133,9 @@ def _restarts(
         apart = contradicting(restarts.evidence.metadata_snapshots, restarts.evidence.differences)
         return [acts_on_its_metadata(found[r.path], r.broker, apart) for r in in_order]
     free = sorted(known[path].broker for path in restarts.electable)
-    may_lead = [c for c in known.values() if not vacant.electable or c.broker in vacant.electable]
     return [
-        wrong.get(r.path) or _may_lead(r, (found[r.path], elections[r.path]), free, (may_lead, restarts.evidence))
+        wrong.get(r.path)
+        or _may_lead(r, (found[r.path], elections[r.path]), free, ([*known.values()], restarts.evidence))
         for r in in_order
     ]
 
@@ -150,7 +150,7 @@ def _may_lead(
     (gate, election), (may_lead, evidence) = gates_of_it, among
     broker, electable, leader = replica.broker, vacancy(evidence).electable, leads_meanwhile(evidence)
     if gate.going != "go" or election.going == "go" or (electable and broker not in electable):
-        return unless_others_lead(gate, broker, may_lead)
+        return unless_one_leads(gate, broker, may_lead, itself=election.going == "no-go")
     if not electable and leader is not None:
         held = "if it leads now" if leader == broker else f"while broker {leader} leads"
         return replace(gate, because=f"{gate.because} This holds {held}.")

@@ -124,9 +124,13 @@ def perhaps_leads_by_its_start(gate: Gate, free: Sequence[int]) -> Gate:
     return replace(gate, going="unknown", because=f"cannot be judged. {leads}", first=first)
 
 
-def unless_others_lead(gate: Gate, broker: int, may_lead: Sequence[Candidate]) -> Gate:
-    """The start of a broker that has what others lack: whoever of those leads meanwhile has it cut."""
-    lacking = sorted(c.broker for c in may_lead if c.broker != broker and any(_takes(cut, broker) for cut in c.cuts))
+def unless_one_leads(gate: Gate, broker: int, may_lead: Sequence[Candidate], *, itself: bool) -> Gate:
+    """The start of a broker that has what others lack: whoever of those leads meanwhile has it cut.
+
+    While nobody leads, whoever is not in the ISR may be elected all the same, uncleanly: itself too, at a cost.
+    """
+    cutting = {c.broker for c in may_lead if c.broker != broker and any(_takes(cut, broker) for cut in c.cuts)}
+    lacking = sorted(cutting | ({broker} if itself else set()))
     if gate.going != "go" or not lacking:
         return gate
     return replace(gate, because=f"{gate.because} This holds unless {any_of('broker', lacking)} leads then.")
