@@ -11,6 +11,7 @@ from auditor.engines.plan.units import ReadUnit
 from auditor.held_folders import held_otherwise
 from parsers.inventory import Inventory, ReplicaDir
 from rules.narrow.facts import Surroundings
+from rules.protocol.topics import METADATA_TOPIC
 from rules.replicas.partition_counts import PartitionCounts
 from rules.replicas.topic_ids import Bearer, contested
 from rules.thresholds import Thresholds
@@ -41,10 +42,17 @@ def surroundings_of(
             copied_live=config.copied == "live" or not (config.copied or stopped),
             copied=config.copied,
             thresholds=Thresholds(chosen=config.policy.thresholds),
-            brokers_in_dump=len(brokers),
+            brokers_in_dump=len({*brokers} - _of_metadata_alone(inventory, current)) or len(brokers),
             unread_copies=unread_copies(inventory, cluster),
         )
     return found
+
+
+def _of_metadata_alone(inventory: Inventory, current: Sequence[ReplicaDir]) -> set[int | None]:
+    """Nodes that hold the metadata log and, as controllers do, nothing else: no checkpoint of high watermarks too."""
+    holding = {replica.origin.broker for replica in current if replica.origin.topic != METADATA_TOPIC}
+    marked = {file.origin.broker for file in inventory.files if file.kind == "replication-offset-checkpoint"}
+    return {replica.origin.broker for replica in current} - holding - marked
 
 
 def _partitions_seen(current: Sequence[ReplicaDir]) -> dict[str, int]:

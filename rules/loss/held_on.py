@@ -153,11 +153,11 @@ def _cut(
     led and wrote others there.
     """
     lost, since = times
-    told = [*_ends(evidence, led, record.epoch, since if led[1] == record.leader else None)]
-    before = [end for m, end in told if _before(m, lost)]
+    ends = [*_ends(evidence, led, record.epoch, since if led[1] == record.leader else None)]
+    before = [end for m, end in ends if _before(m, lost)]
     if before and before[-1] > record.offset:
-        told = [(m, end) for m, end in told if m.kind == "leader-starts" or not _before(m, lost)]
-    return any(end <= record.offset for _, end in told)
+        ends = [(m, end) for m, end in ends if m.kind == "leader-starts" or not _before(m, lost)]
+    return any(end <= record.offset for _, end in ends)
 
 
 def _before(moment: Moment, lost: int) -> bool:

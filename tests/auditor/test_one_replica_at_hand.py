@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.auditor.dumps_at_hand import SAMPLES, copied, told, told_of
+from tests.auditor.dumps_at_hand import SAMPLES, audited, copied, told, told_of
 
 DESCRIBED = (
     "Topic: {topic}\tPartitionCount: 1\tReplicationFactor: {count}\tConfigs: \n"
@@ -74,3 +74,22 @@ def test_a_request_log_whose_last_line_is_cut_leaves_the_verdict_as_it_is(tmp_pa
     report = told(dump)
     assert [refusal["blocking"] for refusal in report["refusals"]] == [True]
     assert report["verdict"] == "unknown"
+
+
+@pytest.mark.parametrize("kept", [("broker-1",), ("broker-1", "controller-100")])
+def test_a_controllers_disk_beside_a_lone_brokers_is_no_second_one(kept: tuple[str, ...], tmp_path: Path) -> None:
+    """It holds the metadata log alone: no other replica of a topic could have been seen on it."""
+    dump = copied("clean_4x", tmp_path / "dump", logs=True)
+    for node in dump.iterdir():
+        if node.name not in kept:
+            shutil.rmtree(node)
+    report = audited(dump, partial=True, topic=("orders",))
+    assert (report.verdict, {f.rule for f in report.findings if f.blocking}) == ("unknown", {"LOG001"})
+
+
+def test_a_second_broker_on_which_a_topic_has_no_replica_could_have_had_one(tmp_path: Path) -> None:
+    dump = copied("clean_4x", tmp_path / "dump", logs=True)
+    for node in ("broker-3", *(f"broker-2/data/orders-{number}" for number in range(3))):
+        shutil.rmtree(dump / node)
+    report = audited(dump, partial=True, topic=("orders",))
+    assert {f.rule for f in report.findings if f.blocking} == set()
