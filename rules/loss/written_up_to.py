@@ -8,7 +8,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from parsers.provenance import Span
-from rules.evidence import CRASHED, Committed, PartitionEvidence, Replica
+from rules.evidence import CRASHED, METADATA_TOPIC, Committed, PartitionEvidence, Replica
 from rules.evidence.asked_once import asked_once
 from rules.evidence.kept_proofs import kept_proofs
 from rules.evidence.shortened import shortened_on_disk
@@ -88,8 +88,8 @@ def stopped_in_order(evidence: PartitionEvidence, replica: Replica) -> bool:
 
 def reach_untold(evidence: PartitionEvidence, replica: Replica) -> bool:
     """Whether its broker crashed or may have, and no checkpoint here tells what it had counted as committed before."""
-    ran = stopped_in_order(evidence, replica) or evidence.copied == "live"
-    return not ran and "replication-offset-checkpoint" in replica.untold
+    known = stopped_in_order(evidence, replica) or evidence.copied == "live" or evidence.topic == METADATA_TOPIC
+    return not known and "replication-offset-checkpoint" in replica.untold
 
 
 def left_by_a_cut(evidence: PartitionEvidence, replica: Replica) -> bool:

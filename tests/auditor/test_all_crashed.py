@@ -9,7 +9,7 @@ import pytest
 
 from auditor.report.model import AuditReport
 from auditor.simulation.run_simulate import simulate
-from tests.auditor.dumps_at_hand import audited
+from tests.auditor.dumps_at_hand import SAMPLES, audited
 from tests.auditor.dumps_at_hand import copied as samples_copy
 
 SCRIPT = """
@@ -87,3 +87,10 @@ def test_where_no_high_watermark_tells_what_a_crash_took_no_start_is_free(
 def _starts(report: AuditReport) -> dict[int, str]:
     gates = {gate.action: gate.going for placed in report.advice for gate in placed.advice.gates}
     return {broker: gates[f"restart broker {broker}"] for broker in (1, 3)}
+
+
+def test_no_controller_writes_a_checkpoint_of_high_watermarks() -> None:
+    report = audited(SAMPLES / "controller_restored" / "dump")
+    gates = [gate.because for p in report.advice if p.topic == "__cluster_metadata" for gate in p.advice.gates]
+    assert gates
+    assert not any("replication-offset-checkpoint" in because for because in gates)
