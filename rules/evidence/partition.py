@@ -135,7 +135,7 @@ class PartitionEvidence(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def deleted(self) -> Deleted:
         """Where every leader had its log begin."""
-        return Deleted(self.moments, self.openings)
+        return Deleted(self.moments, self.openings, self.own_logs)
 
     @cached_property
     def lost_terms(self) -> tuple[LostTerm, ...]:

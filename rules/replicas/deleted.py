@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import TypeGuard
 
 from rules.history.log_cuts import Cut
 from rules.history.moments import Moment
 from rules.history.statements import Answered, LogCut, LogEvent, RoleTaken
+from rules.replicas.replica import Replica
 
 
 class Deleted:
     """Where every leader had its log begin: what retention or a client deleted before is nothing that went."""
 
-    def __init__(self, moments: Sequence[Moment], openings: Mapping[int, RoleTaken]) -> None:
-        """By clock, the terms in order and the highest log start in each."""
-        self._moments, self._openings = moments, openings
+    def __init__(
+        self, moments: Sequence[Moment], openings: Mapping[int, RoleTaken], replicas: Sequence[Replica] = ()
+    ) -> None:
+        """By clock, the terms in order and the highest log start in each; by epoch what others' logs and disks show."""
+        self._moments, self._openings, self._replicas = moments, openings, replicas
         self.highest = 0
         """The highest log start that any broker told of its own log, in whatever epoch."""
         starts: dict[str, dict[int, int]] = {}
@@ -35,10 +38,18 @@ class Deleted:
         self._starts = {clock: [own[term] for term in sorted(own)] for clock, own in starts.items()}
 
     def below(self, leader: int | None, epoch: int) -> int:
-        """Where a leader's log began in an epoch at last, as far as it told."""
+        """Where a leader's log began in an epoch at last, as far as it told or as disks show."""
         clock = f"broker {leader}"
         place = bisect_right(self._terms.get(clock, ()), epoch)
-        return self._starts[clock][place - 1] if place else 0
+        own = self._starts[clock][place - 1] if place else 0
+        return max(own, *self._on_disk(leader, epoch), 0)
+
+    def _on_disk(self, leader: int | None, epoch: int) -> Iterator[int]:
+        """Where logs begin that know no newer epoch: its own, or a follower's that begins amid a segment as it did."""
+        for replica in self._replicas:
+            amid = replica.log_start_offset > min((each.base_offset for each in replica.segments), default=0)
+            if replica.last_known_epoch == epoch and (replica.broker == leader or amid):
+                yield replica.log_start_offset
 
     def lost_later(
         self, leader: int | None, epoch: int, end: int, lost_in: int, again: RoleTaken | None = None
