@@ -164,7 +164,7 @@ def _without_disk(inventory: Inventory, units: Sequence[ReadUnit]) -> Iterator[A
 
 
 def _stopped(verdicts: Sequence[PartitionVerdict]) -> frozenset[tuple[str | None, int]]:
-    """Brokers that tell of an orderly stop last; a controller keeps no log that it would have to close."""
+    """Brokers that tell of a clean shutdown last; a controller keeps no log that it would have to close."""
     brokers = [v for v in verdicts if v.topic != METADATA_TOPIC]
     return frozenset((verdict.cluster_id, broker) for verdict in brokers for broker in verdict.log_reach.stopped)
 

@@ -76,7 +76,7 @@ class Due(Struct, frozen=True):
 def files_lacking(
     inventory: Inventory, selection: Selection, stopped: Collection[tuple[str | None, int]] = ()
 ) -> tuple[FilesLacking, ...]:
-    """What is lacking of each kind, over all that is due of it; some brokers' logs end with an orderly stop."""
+    """What is lacking of each kind, over all that is due of it; some brokers' logs end with a clean shutdown."""
     due = [*_due(inventory, selection), *_markers(inventory, stopped)]
     return tuple(lack for kind in DUE for lack in _lacking(kind, [each for each in due if each.kind == kind]))
 
@@ -178,7 +178,7 @@ def _emptied(files: Sequence[Source], kind: FileKind, *, lawful: bool = False) -
 
 
 def _indexes(files: Sequence[Source], active: Sequence[int], *, stopped: bool, all_due: bool) -> Iterator[Due]:
-    """Both of each segment with records; of the one that is written they are due from an orderly stop on.
+    """Both of each segment with records; of the one that is written they are due from a clean shutdown on.
 
     Of a log that no client reads, and so looks up in no index, those that are here count alone.
     """

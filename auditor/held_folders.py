@@ -142,7 +142,7 @@ def _head(root: Path, segment: Source) -> FirstBatch | None:
 
 
 def _end_at_hand(root: Path, files: _Files, told_end: int | None, *, stopped: bool) -> int | None:
-    """The log end by names alone, or by reading little: at an orderly stop a broker names a snapshot after it.
+    """The log end by names alone, or by reading little: at a clean shutdown a broker names a snapshot after it.
 
     Nothing is read where no end was told that it could be held against.
     """

@@ -15,7 +15,7 @@ REBUILT: Final = (
     " No file here marks a clean shutdown of broker {broker}. After an unclean one, it builds these entries again.",
     " Broker {broker} builds the indexes of the metadata log again whenever it starts.",
 )
-"""Of logs that are stopped in order, and of one that never is."""
+"""Of logs that are shut down cleanly, and of one that never is."""
 
 
 def index_verdicts(evidence: PartitionEvidence, kind: IndexKind) -> Iterator[Violation | Undecided]:

@@ -46,7 +46,7 @@ class ReplicaVerdict(Struct, frozen=True, kw_only=True):
     """Null where a segment could not be read, so that nothing bounds it."""
     expected_because: tuple[str, ...]
     expected_end_low: int | None
-    """How far the log must have gone by the replay; both null where logs do not reach to an orderly stop."""
+    """How far the log must have gone by the replay; both null where logs do not reach to a clean shutdown."""
     expected_end_high: int | None
     expected_end_because: tuple[str, ...]
     epochs: tuple[EpochLine, ...]

@@ -194,7 +194,7 @@ class Coverage(Struct, frozen=True, kw_only=True):
     replicas_missing: int
     replicas_lacking: int
     """Of the missing ones those that leave a verdict open: of partitions that nobody else holds here, and of brokers
-    that stopped in order, so that their checkpoints are no older than their directories."""
+    that shut down cleanly, so that their checkpoints are no older than their directories."""
     missing: tuple[MissingReplica, ...]
     """The first of them by name."""
     replicas_assigned_elsewhere: int

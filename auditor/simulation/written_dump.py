@@ -34,7 +34,7 @@ DATE: Final = "Sun Sep 13 12:26:40 UTC 2020"
 
 
 def write_dump(run: Run, folder: Path) -> None:
-    """Writes every node's folder: brokers that run as if they stopped in order now, the others as they stopped."""
+    """Writes every node's folder: brokers that run as if they shut down cleanly now, the others as they stopped."""
     try:
         with whole_folder(folder) as draft:
             _write_nodes(run, draft)
@@ -87,18 +87,18 @@ def _meta_properties(node: int, generation: Generation) -> bytes:
 
 def _write_log_dir(broker: Broker, log_dir: Path, *, in_order: bool) -> None:
     log_dir.mkdir(parents=True)
-    stopped_in_order = broker.alive or in_order
+    shut_down_cleanly = broker.alive or in_order
     (log_dir / "meta.properties").write_bytes(_meta_properties(broker.id, broker.generation))
     if broker.holds:
         _write_replica(broker, log_dir / f"{TOPIC}-0")
-    end = broker.log.end_offset if stopped_in_order else broker.log.base_offset
-    start = broker.log.start_offset if stopped_in_order else broker.start_checkpoint
+    end = broker.log.end_offset if shut_down_cleanly else broker.log.base_offset
+    start = broker.log.start_offset if shut_down_cleanly else broker.start_checkpoint
     high_watermark = broker.high_watermark if broker.alive else broker.checkpoint
     _checkpoint(log_dir / "replication-offset-checkpoint", high_watermark, broker)
     _checkpoint(log_dir / "recovery-point-offset-checkpoint", end, broker)
     _checkpoint(log_dir / "log-start-offset-checkpoint", start if start > broker.log.base_offset else None, broker)
     _checkpoint(log_dir / "cleaner-offset-checkpoint", None, broker)
-    if stopped_in_order:
+    if shut_down_cleanly:
         (log_dir / ".kafka_cleanshutdown").write_bytes(write_clean_shutdown())
 
 

@@ -124,14 +124,14 @@ MEMBERSHIP: Final = (
     ),
     Event(
         kind="broker-shutting-down",
-        means="The node begins to stop in order.",
+        means="The node begins to shut down cleanly.",
         wordings=(
             Wording(text="shutting down{end}"),
         ),
     ),
     Event(
         kind="broker-shut-down",
-        means="The node stopped in order; a killed one never says so.",
+        means="The node shut down cleanly; a killed one never says so.",
         wordings=(
             Wording(text="shut down completed{end}"),
         ),

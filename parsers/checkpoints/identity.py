@@ -43,7 +43,7 @@ class PartitionMetadata(Struct, frozen=True, kw_only=True):
 
 
 class CleanShutdown(Struct, frozen=True, kw_only=True):
-    """A .kafka_cleanshutdown. That it exists says that the broker stopped in order, whatever stands in it."""
+    """A .kafka_cleanshutdown. That it exists says that the broker shut down cleanly, whatever stands in it."""
 
     span: Span
     broker_epoch: int | None = None

@@ -20,7 +20,7 @@ class LogDir(Struct, frozen=True, kw_only=True):
     meta: Span | None = None
     """The meta.properties; null in a copy that lacks it."""
     clean_shutdown: Span | None = None
-    """The marker of an orderly stop; null where there is none."""
+    """The marker of a clean shutdown; null where there is none."""
     ambiguous: bool = False
     """Whether another log dir of the dump claims to be the same one; a refusal names both."""
 

@@ -97,7 +97,7 @@ def _best_first(
     def place(c: Candidate) -> tuple[object, ...]:
         bars = c.path not in whole, c.barred, bool(c.lacks or c.damage)
         in_assignment = preferred.index(c.broker) if c.broker in preferred else len(preferred)
-        stands = c.broker in keepers, c.broker != leading, not c.stopped_in_order
+        stands = c.broker in keepers, c.broker != leading, not c.shut_down_cleanly
         return (*bars, *_rank(c), *stands, in_assignment, c.broker)
 
     return tuple(sorted(candidates, key=place))
@@ -138,7 +138,7 @@ def _candidate(replica: Replica, owed: Cuts, held: Sequence[Held], evidence: Par
         damage=tuple(damage(replica, evidence)),
         doubts=(*doubts(replica, evidence), *perhaps_lacked(held), *behind[-1:]),
         had_reached=_had_reached(replica, evidence),
-        stopped_in_order=replica.clean_shutdown is not None,
+        shut_down_cleanly=replica.clean_shutdown is not None,
         lacks=lacks,
         lacked_from=tuple(holders(stretch, held) for stretch in lacks),
         cuts=cuts,

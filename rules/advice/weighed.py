@@ -106,7 +106,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
     """What may be wrong with it, and no evidence decides."""
     had_reached: int | None
     """Where its log had ended once, if that is beyond its end now; null where nothing tells so."""
-    stopped_in_order: bool
+    shut_down_cleanly: bool
     """Whether its broker left a clean-shutdown marker; without one the tail is recovered, or was copied live."""
     lacks: tuple[Stretch, ...]
     """Committed or acknowledged records on other replicas that are cut, or that nobody is served, when it leads."""

@@ -53,19 +53,19 @@ def checkpoint_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Violation
 
 def _violation(replica: Replica, beyond: Sequence[EpochClaim]) -> Violation:
     """All entries of a file that are beyond its log's end, in one finding: the first of them, and how many follow."""
-    first, orderly = beyond[0], replica.clean_shutdown is not None
+    first, clean = beyond[0], replica.clean_shutdown is not None
     return Violation(
         brokers=(replica.broker,),
         start_offset=replica.log_end_offset,
         end_offset=max(entry.start_offset for entry in beyond),
-        severity=Severity.MEDIUM if orderly else Severity.INFO,
-        confidence="certain" if orderly else "possible",
+        severity=Severity.MEDIUM if clean else Severity.INFO,
+        confidence="certain" if clean else "possible",
         facts={
             "broker": replica.broker,
             "epoch": first.epoch,
             "claimed": first.start_offset,
             "meaning": "either the log was longer when the entry was written, or the file belongs to another log"
-            if orderly
+            if clean
             else "after a crash, or in a copy of a running broker, this file may be newer than the log",
             "log_end_offset": replica.log_end_offset,
             "more": f" In all {len(beyond)} entries begin beyond it." if beyond[1:] else "",

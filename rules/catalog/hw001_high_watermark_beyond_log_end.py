@@ -8,7 +8,7 @@ from parsers.tables import BatchHeader, OffsetCheckpoint
 from rules.evidence import OffsetClaim, PartitionEvidence, Replica, same_topic
 from rules.evidence.absent_segments import perhaps_absent
 from rules.finding import Exhibit, Severity, Undecided, Violation, capital, offsets_told
-from rules.loss.written_up_to import left_by_a_cut, perhaps_copied_before, stopped_in_order, wrong_alone
+from rules.loss.written_up_to import left_by_a_cut, perhaps_copied_before, shut_down_cleanly, wrong_alone
 from rules.rule import rule
 from rules.words import numbered
 
@@ -107,7 +107,7 @@ def _weigh(
     if left_by_a_cut(evidence, replica):
         return Severity.LOW, "its release leaves the high watermark where it was when it cuts the log (up to 2.3)"
     flushed = replica.recovery_point is not None and replica.recovery_point.offset > replica.log_end_offset
-    if stopped_in_order(evidence, replica):
+    if shut_down_cleanly(evidence, replica):
         return _since_its_stop(holders, alone=alone)
     if evidence.copied_live:
         return Severity.LOW, "either the end of its log was lost in a crash, or its files were copied while it ran"

@@ -74,7 +74,7 @@ def recovery_point_beyond_log_end(evidence: PartitionEvidence) -> Iterator[Viola
                 "meaning": _MEANING[doubtful],
                 "longer": tuple(r.broker for r in peers if r.log_end_offset > replica.log_end_offset),
                 "elsewhere": _elsewhere(peers, replica.log_end_offset, point.offset),
-                "stopped_in_order": replica.clean_shutdown is not None,
+                "shut_down_cleanly": replica.clean_shutdown is not None,
             },
             exhibits=(Exhibit(span=point.span, role="the recovery point"),),
         )

@@ -92,8 +92,8 @@ def _head(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes
 def _is_deleted(replica: Replica, begins: int, first: int, evidence: PartitionEvidence) -> bool:
     """Whether the log start was moved so far, by what waits for its deletion or by the broker's word.
 
-    What the cleaner replaced waits for its deletion too. Of a broker that did not stop in order the epoch file may be
-    older than the last move, of which others tell as well.
+    What the cleaner replaced waits for its deletion too. Without a clean shutdown the epoch file may be older than the
+    last move, of which others tell as well.
     """
     live = replica.clean_shutdown is None
     if not evidence.compacted and any(leftover.base_offset <= begins for leftover in replica.leftovers):
@@ -124,7 +124,7 @@ def _tail(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes
 
     A snapshot of producers is written where a segment begins or the broker stops. Where the log ends just there, and
     the replica knows of more, a file is missing: no page was lost out of one, though a crash may take a file's name.
-    After an orderly stop it may be missing where the last file is full, and no peer shows how logs are cut there.
+    After a clean shutdown it may be missing where the last file is full, and no peer shows how logs are cut there.
     A high watermark alone is no word of it.
     """
     end = replica.log_end_offset
@@ -214,7 +214,7 @@ def _saved_watermark(replica: Replica) -> int:
 
 
 def _end_told(replica: Replica, evidence: PartitionEvidence) -> int:
-    """How far its log went at last by its broker's log, or by all that tells of its orderly stop."""
+    """How far its log went at last by its broker's log, or by all that tells of its clean shutdown."""
     own, broker = evidence.chronicle.told_by(replica.broker), replica.broker
     closed = (each.log_end.low for each in evidence.closings if isinstance(each, Closing) and each.broker == broker)
     ends = (end_told([moment for moment in own if moment.broker == broker]), *closed)

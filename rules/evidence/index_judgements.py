@@ -22,7 +22,7 @@ def rebuilt_from(replica: Replica, *, always: bool) -> int | None:
 
     After a stop that was not in order these are the segments at and above the recovery point. The last one is among
     them also where the broker may have gone on writing while its files were copied. `always` is for logs that are never
-    stopped in order.
+    shut down cleanly.
     """
     if not replica.segments or (replica.clean_shutdown is not None and not always):
         return None

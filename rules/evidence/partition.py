@@ -64,7 +64,7 @@ class PartitionEvidence(Struct, frozen=True, kw_only=True, dict=True):
     versions: tuple[BrokerVersion, ...] = ()
     foreign: Foreign = NONE_FOREIGN  # folders that bear its name and hold another log
     told_ids: frozenset[str] = frozenset()  # that logs, traces and metadata give to this topic
-    copied_live: bool = False  # no broker stopped in order: files of one broker may be moments apart
+    copied_live: bool = False  # no broker shut down cleanly: files of one broker may be moments apart
     copied: str = ""  # by word: live, stopped, crashed
     brokers_in_dump: int = 1  # that hold logs: with one no other replica could have been seen
     thresholds: Thresholds = DEFAULTS  # of rules, as whoever audits chose them
@@ -222,7 +222,7 @@ class PartitionEvidence(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def closings(self) -> tuple[Closing | Unclosed, ...]:
-        """What every replica must have held when its broker stopped in order, or what the replay lacks to say it."""
+        """What every replica must have held when its broker shut down cleanly, or what the replay lacks to say it."""
         known = self.replayed, self.chronicle, self.current, self.settings.states, self.copied
         return () if self.topic == METADATA_TOPIC else tuple(closings(*known))
 

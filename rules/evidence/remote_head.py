@@ -73,6 +73,6 @@ def may_lie_remotely(replica: Replica, first: int, evidence: PartitionEvidence) 
 
 
 def _names_it_not(replica: Replica) -> bool:
-    """Whether its broker stopped in order and wrote no start of this log down, as of logs that are on disk alone."""
+    """Whether its broker shut down cleanly and wrote no start of this log down, as of logs that are on disk alone."""
     read = replica.clean_shutdown is not None and "log-start-offset-checkpoint" not in replica.untold
     return read and replica.log_start_claim is None

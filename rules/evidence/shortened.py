@@ -34,7 +34,7 @@ def shortened_on_disk(evidence: PartitionEvidence) -> tuple[Shorter, ...]:
 
 
 def stopped_by_its_log(evidence: PartitionEvidence, replica: Replica) -> bool:
-    """Whether the last that its broker's log tells of the broker is an orderly stop."""
+    """Whether the last that its broker's log tells of the broker is a clean shutdown."""
     return any(state.value == STOPPED for state in evidence.settings.states(replica.broker)[-1:])
 
 

@@ -39,7 +39,7 @@ class Shorter(Struct, frozen=True, kw_only=True):
     """Who tells that it had it: its own fetch, its word as the leader, or what told its end last before it stopped."""
     as_leader: bool = False
     load: LogEvent | None = None
-    """Its loading; null where its disk shows its end, after an orderly stop."""
+    """Its loading; null where its disk shows its end, after a clean shutdown."""
     closing: Closing | None = None
     """That stop."""
     committed_end: int = 0
@@ -82,7 +82,7 @@ def shorter_when_loaded(evidence: PartitionEvidence) -> Iterator[Shorter]:
 def shorter_on_disk(
     evidence: PartitionEvidence, closings: Iterable[Closing | Unclosed], replicas: Iterable[Replica]
 ) -> Iterator[Shorter]:
-    """Logs that are shorter on disk than they were when their broker stopped in order."""
+    """Logs that are shorter on disk than they were when their broker shut down cleanly."""
     by_broker = {replica.broker: replica for replica in replicas}
     for closing in closings:
         replica = by_broker[closing.broker]

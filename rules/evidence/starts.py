@@ -47,7 +47,7 @@ def known_starts(replica: Replica, evidence: PartitionEvidence) -> Iterator[Know
 
 
 def _by_checkpoint(replica: Replica) -> Iterator[KnownStart]:
-    """Only a start inside the first segment is written down, at the latest when the broker stops in order.
+    """Only a start inside the first segment is written down, at the latest when the broker shuts down cleanly.
 
     A topic that is kept in remote storage may have its start anywhere below.
     """

@@ -55,7 +55,7 @@ def covered_from(replica: Replica, run: EpochRun) -> int:
 
 
 def file_may_be_of_another_moment(replica: Replica, run: EpochRun, *, starts_move: bool) -> bool:
-    """Without an orderly stop: a file that ends early is older than the log, one that begins late may be newer.
+    """Without a clean shutdown: a file that ends early is older than the log, one that begins late may be newer.
 
     When the log start moves, the file is cut at once, the log start on disk follows within a minute.
     """

@@ -199,7 +199,7 @@ class LogEvent(Witnessed, frozen=True, kw_only=True):
     kind: Literal[
         "log-loaded",  # log end and log start after loading
         "damaged-end-cut",  # from offset on it could not be read when it was loaded, and was cut there
-        "producer-state-saved",  # offset where a batch ended: the log end at a roll or an orderly stop
+        "producer-state-saved",  # offset where a batch ended: the log end at a roll or a clean shutdown
         "log-deleted",  # its directory was renamed, to be deleted: the topic is, or the replica was moved away
         "taken-up",  # a broker knows the replica from now on: it is new, or the broker has started; see `terms`
         "log-created",  # a new, empty log: of a new replica, on a disk that was replaced, by old releases for a move

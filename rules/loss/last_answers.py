@@ -47,7 +47,7 @@ class Answering:
 
     @property
     def saw_its_last(self) -> bool:
-        """Whether it answered in the epoch, and its process went on afterwards or stopped in order.
+        """Whether it answered in the epoch, and its process went on afterwards or shut down cleanly.
 
         What a broker answers before it is killed may not have reached its log of requests. That it went on shows in its
         own log alone (server.log), which would tell of a restart: a role is taken after one too.

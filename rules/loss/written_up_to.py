@@ -77,18 +77,18 @@ def _newest_epoch(replica: Replica) -> int:
 
 
 def as_it_stopped(evidence: PartitionEvidence, replica: Replica) -> bool:
-    """Whether the files of a copy are of one moment: its broker had stopped in order, or somebody says it lay still."""
+    """Whether the files of a copy are of one moment: after a clean shutdown, or as somebody says."""
     return replica.clean_shutdown is not None or evidence.copied in CRASHED
 
 
-def stopped_in_order(evidence: PartitionEvidence, replica: Replica) -> bool:
+def shut_down_cleanly(evidence: PartitionEvidence, replica: Replica) -> bool:
     """Whether its broker flushed the log and wrote its checkpoints when it stopped, by marker or by a person's word."""
     return replica.clean_shutdown is not None or evidence.copied == "stopped"
 
 
 def reach_untold(evidence: PartitionEvidence, replica: Replica) -> bool:
     """Whether its broker crashed or may have, and no checkpoint here tells what it had counted as committed before."""
-    known = stopped_in_order(evidence, replica) or evidence.copied == "live" or evidence.topic == METADATA_TOPIC
+    known = shut_down_cleanly(evidence, replica) or evidence.copied == "live" or evidence.topic == METADATA_TOPIC
     return not known and "replication-offset-checkpoint" in replica.untold
 
 
@@ -125,15 +125,15 @@ def wrong_alone(evidence: PartitionEvidence, replica: Replica) -> bool:
     claim = replica.high_watermark
     peers = [peer for peer in evidence.own_logs if peer is not replica]
     known = [*(peer.log_end_offset for peer in peers), *(p.high_watermark.offset for p in peers if p.high_watermark)]
-    wrong = replica.watermark_alone_is_wrong(stopped=stopped_in_order(evidence, replica))
+    wrong = replica.watermark_alone_is_wrong(stopped=shut_down_cleanly(evidence, replica))
     return wrong and claim is not None and all(offset < claim.offset for offset in known)
 
 
 def _by_its_files(evidence: PartitionEvidence, replica: Replica) -> Iterator[Word]:
-    """At an orderly stop a broker writes its log end as its recovery point, and its high watermark beside it."""
+    """At a clean shutdown a broker writes its log end as its recovery point, and its high watermark beside it."""
     broker, mark, point = replica.broker, replica.high_watermark, replica.recovery_point
     epoch = _newest_epoch(replica)
-    stopped = stopped_in_order(evidence, replica)
+    stopped = shut_down_cleanly(evidence, replica)
     if mark is not None and not (left_by_a_cut(evidence, replica) or wrong_alone(evidence, replica)):
         others = (r.high_watermark for r in evidence.current if r is not replica)
         seconded = any(claim is not None and claim.offset >= mark.offset for claim in others)

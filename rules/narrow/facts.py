@@ -53,7 +53,7 @@ class DirectoryFacts(Struct, frozen=True, kw_only=True):
 
 
 class RootClaims(Struct, frozen=True, kw_only=True):
-    """What the checkpoint files of a log dir claim about one partition, and whether its broker stopped in order."""
+    """What the checkpoint files of a log dir claim about one partition, and whether its broker shut down cleanly."""
 
     high_watermark: OffsetClaim | None = None
     recovery_point: OffsetClaim | None = None

@@ -1,6 +1,6 @@
-"""What each replica must have held when its broker stopped in order, by the replay, against what its disk shows.
+"""What each replica must have held when its broker shut down cleanly, by the replay, against what its disk shows.
 
-A checkpoint that is written at an orderly stop says what the replica held then. The replay says it too, from what
+A checkpoint that is written at a clean shutdown says what the replica held then. The replay says it too, from what
 brokers asked, appended and counted, and from no checkpoint: where both reach the stop, the one audits the other.
 """
 
@@ -26,13 +26,13 @@ from rules.settings import STOPPED, STOPPING, Setting
 States = Callable[[int], Sequence[Setting]]
 """What a broker told of its starts and stops, in their order."""
 SAVED: Final = "producer-state-saved"
-"""At an orderly stop too: a snapshot of producers is named after the log's end."""
+"""At a clean shutdown too: a snapshot of producers is named after the log's end."""
 CRASHED: Final = ("stopped", "crashed")
 """Copied so, by word: each file of a log is as its broker left it."""
 
 
 class Closing(Struct, frozen=True, kw_only=True):
-    """One replica at its broker's orderly stop."""
+    """One replica at its broker's clean shutdown."""
 
     broker: int
     leader: int
@@ -48,7 +48,7 @@ class Closing(Struct, frozen=True, kw_only=True):
 
 
 class Unclosed(Struct, frozen=True, kw_only=True):
-    """A replica that stopped in order, and why the replay does not reach that stop."""
+    """A replica that shut down cleanly, and why the replay does not reach that stop."""
 
     broker: int
     missing: str
@@ -56,7 +56,7 @@ class Unclosed(Struct, frozen=True, kw_only=True):
 
 
 class Raised(Struct, frozen=True, kw_only=True):
-    """A high watermark on disk beyond what the replica can have held when its broker stopped in order."""
+    """A high watermark on disk beyond what the replica can have held when its broker shut down cleanly."""
 
     closing: Closing
     claim: OffsetClaim
@@ -66,7 +66,7 @@ class Raised(Struct, frozen=True, kw_only=True):
 def closings(
     replay: Replay, chronicle: Chronicle, replicas: Sequence[Replica], states: States, copied: str = ""
 ) -> Iterator[Closing | Unclosed]:
-    """Every current replica whose broker stopped in order, as far as logs reach to that stop.
+    """Every current replica whose broker shut down cleanly, as far as logs reach to that stop.
 
     Where all files are as brokers left them, by somebody's word, their logs' word for the stop is enough.
     """

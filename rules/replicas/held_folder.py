@@ -50,11 +50,11 @@ class HeldFolder(Struct, frozen=True, kw_only=True, eq=False):
     empty: bool = False
     """Whether it holds no batch, and never held one."""
     stopped: bool = False
-    """Whether its broker stopped in order."""
+    """Whether its broker shut down cleanly."""
     end: int | None = None
     """Where its log ends, as far as that is seen without reading much of it."""
     told_end: int | None = None
-    """Up to where its broker told that this partition's log is flushed: at an orderly stop it is the log's end."""
+    """Up to where its broker told that this partition's log is flushed: at a clean shutdown it is the log's end."""
 
     @property
     def of(self) -> Partition:

@@ -33,7 +33,7 @@ def perhaps_led_since(
     """The replicas that may have been elected after the last told leader, with other records than it has.
 
     Only controllers tell of every election. Where they do not, a broker's own log tells of all its roles if it reaches
-    its orderly stop. It may have led still if the leader stopped in order before, and nobody tells who led then.
+    its clean shutdown. It may have led still if the leader shut down cleanly before, and nobody tells who led then.
     """
     epoch, leader = chronicle.last_leader
     led = next((replica for replica in replicas if replica.broker == leader), None)
@@ -80,7 +80,7 @@ def first_alike(leaders: Sequence[Replica], differences: Sequence[Difference]) -
 
 
 def stop_untold(replica: Replica, settings: Settings) -> bool:
-    """Whether its broker stopped in order, as its disk shows, and its server.log does not reach so far."""
+    """Whether its broker shut down cleanly, as its disk shows, and its server.log does not reach so far."""
     stopped = replica.clean_shutdown is not None and replica.broker in settings.tell_their_stops
     return stopped and not ends_stopped(settings.states(replica.broker))
 
@@ -101,7 +101,7 @@ def _others(led: Replica, replicas: Sequence[Replica], differences: Sequence[Dif
 
 
 def stop_told(states: Sequence[Setting]) -> int | None:
-    """When a broker stopped in order, if that is the last that it tells of itself."""
+    """When a broker shut down cleanly, if that is the last that it tells of itself."""
     return states[-1].since if states and states[-1].value == STOPPED else None
 
 

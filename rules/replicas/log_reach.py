@@ -34,7 +34,7 @@ class LogReach(LogsNotWhole, frozen=True, kw_only=True):
     before_roles: bool = False
     """Whether disks hold records of an older epoch than every role that a broker's log tells, or a role names one."""
     stopped: tuple[int, ...] = ()
-    """Brokers whose own logs end with an orderly stop."""
+    """Brokers whose own logs end with a clean shutdown."""
 
 
 def log_reach(

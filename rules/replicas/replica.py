@@ -102,7 +102,7 @@ class Replica(Struct, frozen=True, kw_only=True, dict=True):
     log_start_claim: OffsetClaim | None = None
     cleaner_offset: OffsetClaim | None = None
     clean_shutdown: Span | None = None
-    """The log dir's `.kafka_cleanshutdown`; null when the broker did not stop in order, or ran while it was copied."""
+    """The log dir's `.kafka_cleanshutdown`; null of a crash, or of a broker that ran when it was copied."""
     snapshot_offsets: tuple[OffsetClaim, ...] = ()
     producer_claims: tuple[ProducerClaim, ...] = ()
     """Of the newest snapshots."""
@@ -204,12 +204,12 @@ class Replica(Struct, frozen=True, kw_only=True, dict=True):
     def may_be_live(self) -> bool:
         """Whether the log may merely have been copied before its checkpoints, from a broker that went on writing.
 
-        A running broker leaves no marker of an orderly stop; zeros below a recovery point no copy explains.
+        A running broker leaves no marker of a clean shutdown; zeros below a recovery point no copy explains.
         """
         return self.clean_shutdown is None and not any(u.kind == "zero_tail" for u in self.log.unread)
 
     def watermark_alone_is_wrong(self, *, stopped: bool) -> bool:
-        """Whether its high watermark is beyond the log, which ended here at an orderly stop by its recovery point."""
+        """Whether its high watermark is beyond the log, which ended here at a clean shutdown by its recovery point."""
         mark, point, end = self.high_watermark, self.recovery_point, self.log_end_offset
         return stopped and point is not None and point.offset == end and mark is not None and mark.offset > end
 

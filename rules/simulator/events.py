@@ -105,7 +105,7 @@ class Crash(Struct, frozen=True, kw_only=True):
 
 
 class ShutDown(Struct, frozen=True, kw_only=True):
-    """A broker stops in order."""
+    """A broker shuts down cleanly."""
 
     broker: BrokerId
 

@@ -1,4 +1,4 @@
-"""What befalls a broker's process and disk: crash, lost pages, restart, orderly shutdown, the checkpoint."""
+"""What befalls a broker's process and disk: crash, lost pages, restart, clean shutdown, the checkpoint."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def crash(cluster: Cluster, broker: Broker) -> Cluster:
 
 def _stopped(broker: Broker, *, in_order: bool) -> Broker:
     return replace(
-        broker, alive=False, stopped_in_order=in_order, heard=None, leading=None, stage="idle", in_flight=None
+        broker, alive=False, shut_down_cleanly=in_order, heard=None, leading=None, stage="idle", in_flight=None
     )
 
 
 def shut_down(cluster: Cluster, broker: Broker) -> Cluster:
-    """An orderly stop: leadership is handed over, then the high watermark is written."""
+    """A clean shutdown: leadership is handed over, then the high watermark is written."""
     if not broker.alive:
         return say(cluster, f"broker {broker.id} is down already")
     cluster = hand_over(cluster, broker.id)
@@ -71,7 +71,7 @@ def restart(cluster: Cluster, broker: Broker, *, hears: bool) -> Cluster:
     high_watermark = high_watermark_at_start(loaded.checkpoint, loaded.log.start_offset, loaded.log.end_offset)
     loaded = replace(loaded, alive=True, life=broker.life + 1, high_watermark=high_watermark)
     if keeps_eligible(cluster):
-        cluster = register(cluster, broker.id, in_order=broker.stopped_in_order)
+        cluster = register(cluster, broker.id, in_order=broker.shut_down_cleanly)
     cluster = replace(put(cluster, loaded), fenced=cluster.fenced - {broker.id})
     words = f"broker {broker.id} loads its log up to {loaded.log.end_offset}, HW {high_watermark} from "
     cluster = say(cluster, words + ("its checkpoint" if broker.checkpoint is not None else "its log start"))

@@ -120,7 +120,7 @@ def reset(cluster: Cluster, follower: Broker, leader: BrokerId) -> Cluster:
     if account.cuts and halts and other.log.end_offset < follower.log.end_offset:
         cluster = note(cluster, Ended(broker=follower.id, in_order=False))
         stopped = put(
-            cluster, replace(follower, alive=False, stopped_in_order=False, heard=None, in_flight=None, stage="idle")
+            cluster, replace(follower, alive=False, shut_down_cleanly=False, heard=None, in_flight=None, stage="idle")
         )
         return say(stopped, f"broker {follower.id} stops: {account.because}, and unclean leader election is off")
     return _settle(cluster, follower, leader, account, out_of_range=True)

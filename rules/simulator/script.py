@@ -23,7 +23,7 @@
     crash 1                     broker 1 dies; its disk stays
     lose 1 to 3                 ... but lacks everything from offset 3 on
     restart 1                   broker 1 starts; with `untold` nobody tells it anything yet
-    shutdown 1                  broker 1 hands over and stops in order
+    shutdown 1                  broker 1 hands over and shuts down cleanly
     checkpoint 1                broker 1 writes its high watermark and its log start to disk
     delete 1 below 3            a client has the records below offset 3 deleted: the log start moves, the files stay
     expire 1 below 3            broker 1's retention deletes its segments below offset 3

@@ -94,8 +94,8 @@ class Broker(Struct, frozen=True, kw_only=True):
     alive: bool = True
     life: int = 1
     """How often its process started: the epoch of its registration."""
-    stopped_in_order: bool = True
-    """Whether its last life ended in an orderly shutdown."""
+    shut_down_cleanly: bool = True
+    """Whether its last life ended in a clean shutdown."""
     log: Log = Log()
     epochs: EpochChain = ()
     high_watermark: Offset = Offset(0)

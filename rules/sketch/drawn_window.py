@@ -105,7 +105,7 @@ def _notes(evidence: PartitionEvidence, replica: Replica, row: Sequence[str], hi
 
 
 def _recovery(replica: Replica) -> Iterator[str]:
-    """The recovery point where it is not what an orderly stop leaves, and the lack of such a stop."""
+    """The recovery point where it is not what a clean shutdown leaves, and the lack of such a stop."""
     point = None if replica.recovery_point is None else replica.recovery_point.offset
     expected = None if replica.clean_shutdown is None else replica.log_end_offset
     if point != expected:

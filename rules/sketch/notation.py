@@ -26,11 +26,11 @@ Behind `;` stand notes about the replica, separated by commas:
     epochs 0@0 1@4     the epoch file; or missing, empty,            leo 90              undrawn records up to there
                        malformed, unreadable                         pace 60             seconds between two offsets
     topic-id x         the topic id in the folder                    append-times        the broker wrote these times
-    log-dir d          the log dir that holds the replica            unclean             no orderly stop
+    log-dir d          the log dir that holds the replica            unclean             no clean shutdown
     future             a folder of a replica that is moving; `deleted` and `stray` are other states
 
 Braces behind a batch name its producer, as `rules.sketch.written_by` says. Unless said otherwise the epoch file agrees
-with the batches, the broker stopped in order, and the recovery point is the log end offset.
+with the batches, the broker shut down cleanly, and the recovery point is the log end offset.
 
 Lines of their own:
 

@@ -104,7 +104,7 @@ def _last(replica: Replica, steps: Sequence[OffsetStep], claims: frozenset[int])
     if log.end_offset is None or log.end_offset in claims:
         return
     last = log.epochs[-1].last
-    # Holes are everyday in a compacted log: only the end that an orderly stop wrote down tells that there was none.
+    # Holes are everyday in a compacted log: only the end that a clean shutdown wrote down tells that there was none.
     stopped = {replica.recovery_point.offset} if replica.clean_shutdown and replica.recovery_point else frozenset[int]()
     follow = {step.after for step in steps}
     for step in steps:

@@ -10,7 +10,7 @@ import pytest
 from tests.auditor.dumps_at_hand import audited, copied, rolled
 
 TOPIC = ("state",)
-"""Its partition 0 was cleaned up to 320 on all three brokers, which stopped in order; it ends at 400."""
+"""Its partition 0 was cleaned up to 320 on all three brokers, which shut down cleanly; it ends at 400."""
 DIRTY = (340, 360)
 
 

@@ -13,7 +13,7 @@ from tests.rules.broken_dumps import Yard, chain, position, segment, wrote
 
 LOG = wrote(0, 0, 60) + wrote(1, 60, 100)
 TOPIC = ("my-topic.v2",)
-"""A topic of five segments, each of 200 offsets, on three brokers that stopped in order."""
+"""A topic of five segments, each of 200 offsets, on three brokers that shut down cleanly."""
 FILES = (".log", ".index", ".timeindex")
 
 

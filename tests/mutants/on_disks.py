@@ -1,6 +1,6 @@
 """Mutants by what lies on disks: segments, epoch files and checkpoints of a healthy 3.9.1 partition.
 
-Three brokers hold offsets 0–139 of `d-0`: epoch 0 up to 60, then epoch 1; each stopped in order.
+Three brokers hold offsets 0–139 of `d-0`: epoch 0 up to 60, then epoch 1; each shut down cleanly.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def shortened(broker: int, *, by: int) -> Change:
 
 
 def killed(broker: int) -> Change:
-    """The file is not there that a broker leaves when it stops in order."""
+    """The file is not there that a broker leaves when it shuts down cleanly."""
     return lambda copy: copy.without(f"broker-{broker}/data/.kafka_cleanshutdown")
 
 

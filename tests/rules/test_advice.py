@@ -125,7 +125,7 @@ def test_equal_logs_rank_by_health_and_by_how_the_broker_stopped() -> None:
     told = advice_on("broker 1 0000! | ; hw 4\nbroker 2 00000| ; unclean\nbroker 3 00000|\n".replace("! |", "!|"))
     assert [c.broker for c in told.candidates] == [3, 2, 1]
     assert "1 batch fails its checksum" in candidate(told, 1).damage
-    assert not candidate(told, 2).stopped_in_order
+    assert not candidate(told, 2).shut_down_cleanly
 
 
 def test_a_header_that_is_not_believed_is_damage() -> None:

@@ -612,7 +612,7 @@ def test_a_segment_that_is_no_file_leaves_the_log_open(yard: Yard, impostor: Cal
         (place.relative_to(yard.root).as_posix(), True)
     ]
     replica = next(placed.replica for placed in report.replicas if placed.replica.broker == 3)
-    # In an orderly stop it wrote what it held; nothing else bounds it.
+    # In a clean shutdown it wrote what it held; nothing else bounds it.
     assert (replica.expected_low, replica.expected_high) == (100, 100)
 
 

@@ -195,7 +195,7 @@ def _free(candidate: Candidate, advice: Advice, *, more: bool) -> str:
 def _candidate(number: int, candidate: Candidate, free: str) -> Iterator[str]:
     reached = [] if candidate.had_reached is None else [f"its log had reached {candidate.had_reached}"]
     health = "; ".join((*reached, *candidate.damage, *candidate.doubts)) or "no damage of its files is known"
-    stop = "It shut down cleanly." if candidate.stopped_in_order else NOT_IN_ORDER
+    stop = "It shut down cleanly." if candidate.shut_down_cleanly else NOT_IN_ORDER
     rank = _RANKS[number - 1] if number <= len(_RANKS) else "Next"
     yield from _said(f"{rank} choice: broker {candidate.broker}. {_ends(candidate)} {capital(health)}. {stop}", 4, 3)
     for stretch, who in zip(candidate.lacks, candidate.lacked_from, strict=True):

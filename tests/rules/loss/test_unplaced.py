@@ -35,7 +35,7 @@ def test_the_log_that_leads_lacks_what_was_acknowledged() -> None:
     [
         ("00|", 2),
         ("00|1", 2),
-        # Whether more follows in a log whose broker did not stop in order is open.
+        # Whether more follows in a log whose broker did not shut down cleanly is open.
         ("0| ; unclean", 2),
         # Who leads still is judged by what its own log was found to lack.
         ("0|", 0),

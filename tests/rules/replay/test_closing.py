@@ -1,4 +1,4 @@
-"""What stood at an orderly stop, by the replay: recorded disks agree with it, and disks that were changed do not."""
+"""What stood at a clean shutdown, by the replay: recorded disks agree with it, and disks that were changed do not."""
 
 from __future__ import annotations
 

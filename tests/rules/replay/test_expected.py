@@ -23,9 +23,9 @@ def of(drawing: str, broker: int = 1) -> tuple[PartitionEvidence, Replica]:
 
 
 CASES = {
-    "orderly stop": ("broker 1 0000|00\nbroker 2 000000|", (4, 4)),
-    "orderly stop, checkpoint beyond the log": ("broker 1 0000 ; hw 9", (4, 4)),
-    "orderly stop, checkpoint below the log start": ("broker 1 @5:<000 ; hw 2", (5, 5)),
+    "clean shutdown": ("broker 1 0000|00\nbroker 2 000000|", (4, 4)),
+    "clean shutdown, checkpoint beyond the log": ("broker 1 0000 ; hw 9", (4, 4)),
+    "clean shutdown, checkpoint below the log start": ("broker 1 @5:<000 ; hw 2", (5, 5)),
     "no checkpoint": ("broker 1 @5:<000 ; hw none", (5, 8)),
     "crash in the newest term": ("broker 1 0011|11 ; unclean\nbroker 2 0011|", (4, 6)),
     "crash at the very start of the newest term": ("broker 1 0000|11 ; unclean\nbroker 2 0000|", (0, 6)),
@@ -57,7 +57,7 @@ def test_taking_a_fact_away_never_narrows_and_the_binding_ones_widen(name: str) 
 
 
 WIDENED = {
-    "the orderly stop": ("broker 1 0000|00\nbroker 2 000000|11", "broker 1 0000|00 ; unclean\nbroker 2 000000|11"),
+    "the clean shutdown": ("broker 1 0000|00\nbroker 2 000000|11", "broker 1 0000|00 ; unclean\nbroker 2 000000|11"),
     "the checkpoint": ("broker 1 0000|00", "broker 1 000000"),
     "the cut that is still owed": (
         "broker 1 0000|00 ; unclean\nbroker 2 000011|11", "broker 1 0000|00 ; unclean\nbroker 2 000000|11",
@@ -79,7 +79,7 @@ METADATA = "topic __cluster_metadata\n"
 @pytest.mark.parametrize(
     ("drawing", "broker", "expected"),
     [
-        # The lone voter commits what it writes; an observer that stopped in order took its high watermark along.
+        # The lone voter commits what it writes; an observer that shut down cleanly took its high watermark along.
         ("broker 100 00000 ; voters 100\nbroker 1 000", 100, (5, 5)),
         ("broker 100 00000 ; voters 100\nbroker 1 000", 1, (3, 3)),
         ("broker 100 00000 ; voters 100\nbroker 1 000 ; unclean", 1, (0, 3)),

@@ -1,4 +1,4 @@
-"""Whether a broker's own log reaches its orderly stop."""
+"""Whether a broker's own log reaches its clean shutdown."""
 
 from __future__ import annotations
 
