@@ -249,8 +249,8 @@ def _versions(
             f" followers may cut too much or too little. {capital(' and '.join(each))}."
         )
         return Gate(action=ROLLING, going="no-go", because=because, first=alike_first)
-    bare = [r for r in replicas if not r.loaded_chain and r.log_end_offset > r.log_start_offset]
-    exposed = [r for r in bare if _at_risk(r)]
+    bare = [r for r in replicas if not (r.loaded_chain or _not_copied(r)) and r.log_end_offset > r.log_start_offset]
+    exposed = [r for r in bare if _watermark(r) < r.log_end_offset]
     if exposed:
         names = ", ".join(f"broker {r.broker}'s {offsets_told(_watermark(r), r.log_end_offset)}" for r in exposed)
         because = f"would cut {names}. Without leader epochs a restarted follower cuts to its high watermark."
@@ -272,7 +272,15 @@ def _doubted(replicas: Sequence[Replica]) -> str:
         logs = "log of" if len(partly) == 1 else "logs of"
         return f"the {logs} {numbered('broker', partly, 'is')} not here whole"
     unread = sorted(replica.broker for replica in replicas if replica.epoch_file.state in UNREAD_EPOCHS)
-    return f"the leader-epoch-checkpoint of {numbered('broker', unread)} cannot be read" if unread else ""
+    if unread:
+        return f"the leader-epoch-checkpoint of {numbered('broker', unread)} cannot be read"
+    absent = sorted(replica.broker for replica in replicas if _not_copied(replica))
+    return f"the leader-epoch-checkpoint of {numbered('broker', absent)} is not here" if absent else ""
+
+
+def _not_copied(replica: Replica) -> bool:
+    """Whether its records carry epochs, and the file is not here that its broker keeps of them."""
+    return replica.epoch_file.state == "missing" and replica.last_epoch >= 0
 
 
 def _unknown(rules: Mapping[int, str | None], versions: Mapping[int, BrokerVersion]) -> str:
@@ -283,10 +291,6 @@ def _unknown(rules: Mapping[int, str | None], versions: Mapping[int, BrokerVersi
     unknown = [f"which inter-broker protocol {numbered('broker', unspoken, 'speaks')}"] if unspoken else []
     unknown += [f"which versions {numbered('broker', silent, 'runs')}"] if silent else []
     return f"no log tells {', nor '.join(unknown)}" if unknown else ""
-
-
-def _at_risk(replica: Replica) -> bool:
-    return _watermark(replica) < replica.log_end_offset
 
 
 def _watermark(replica: Replica) -> int:

@@ -351,6 +351,12 @@ def test_records_that_differ_below_the_cut_are_no_equal_outcome() -> None:
     assert (unserved.epoch, unserved.start_offset, unserved.end_offset) == (1, 2, 4), "broker 2's own, which it keeps"
 
 
+def test_a_file_of_epochs_that_was_not_copied_makes_no_log_without_epochs() -> None:
+    rolling = advice_on(NEW + "broker 1 00|00 ; epochs missing\nbroker 2 00|00\n").gates[-1]
+    assert rolling.going == "unknown"
+    assert "the leader-epoch-checkpoint of broker 1 is not here" in rolling.because.lower()
+
+
 def test_a_barred_restart_bars_the_rolling_one() -> None:
     assert advice_on(DEPOSED).gates[-1].going == "no-go"
 
