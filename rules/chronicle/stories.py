@@ -92,6 +92,12 @@ class Story:
         last = self.roles[before - 1][1] if before else None
         return last, self.roles[after][1] if after < len(self.roles) else None
 
+    def loaded_before(self, epoch: int) -> bool:
+        """Whether the log was loaded between the first role of an epoch and the role before that one."""
+        index = next((index for index, (_, role) in enumerate(self.roles) if role.epoch == epoch), 0)
+        before, after = (self.roles[index - 1][0], self.roles[index][0]) if index else (0, 0)
+        return bisect_left(self._loads, before) < bisect_left(self._loads, after)
+
     def deposed(self) -> Iterator[tuple[RoleTaken, RoleTaken, Moment | None]]:
         """The leader's roles that a follower's role of a newer epoch followed at once; that role, and the next turn."""
         for index, (before, after) in enumerate(pairwise(moment for _, moment in self.turns)):

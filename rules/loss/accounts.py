@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 
 from rules.evidence import Moment, PartitionEvidence
 from rules.evidence.asked_once import asked_once
@@ -82,8 +83,10 @@ def committed_end_of(evidence: PartitionEvidence, part: LeftOut, *, again: bool)
     """
     if (part.older and not part.reached) or part.held_by_none or part.reopening is not None:
         return min(part.end, max(part.start, part.known_end))
-    later = (e for e in evidence.openings if part.epoch < e < part.next_epoch)
-    held = (e for e in later if (evidence.openings[e].offset or 0) >= part.end and not _led_without(evidence, part, e))
+    later = sorted(e for e in evidence.openings if part.epoch < e < part.next_epoch)
+    # What goes on from a log that began without them has others there.
+    reached = takewhile(lambda epoch: (evidence.openings[epoch].offset or 0) >= part.end, later)
+    held = (e for e in reached if not _led_without(evidence, part, e))
     terms = (part.epoch, *held)
     if again:
         proofs = (c for c in evidence.committed_batches if c.term in terms and c.moment.clock != ON_DISK)

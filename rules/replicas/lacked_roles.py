@@ -125,6 +125,13 @@ class _RolesShown(Struct, frozen=True, dict=True):
         if any(former is not None and former < epoch for former in formers):
             return None
         if any(each < epoch for each in own):
-            return "amid"
+            return None if self._perhaps_down(broker, epoch, following) else "amid"
         others = (each for other, roles in self.own.items() if other != broker for each in roles)
         return "before" if min(others, default=epoch + 1) <= epoch else None
+
+    def _perhaps_down(self, broker: int, epoch: int, following: int) -> bool:
+        """Whether an order alone shows a role, and its broker started again before the next: it may have been down."""
+        had = (self.served, self.claimed, self.followed)
+        formers = {former_of(role) for role in self.own[broker][following]}
+        shown = epoch in formers or any(epoch in epochs.get(broker, ()) for epochs in had)
+        return not shown and self.chronicle.stories[f"broker {broker}"].loaded_before(following)

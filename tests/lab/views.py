@@ -52,9 +52,10 @@ def _billed_twice(report: AuditReport) -> Iterator[str]:
 
 
 def _found_and_not_billed(report: AuditReport) -> Iterator[str]:
-    """What is proved to be gone stands in the bill, or is its open point where nobody tells the records' epoch.
+    """What is proved to be gone stands in the bill, or is its open point.
 
-    Where epochs have no order, no bill is made.
+    That is where nobody tells the records' epoch, or where they may have been sent again. Without an order of epochs no
+    bill is made.
     """
     asked = {line.reason for line in report.coverage.undecided if line.rule == "the bill"}
     for finding in report.violations:
@@ -65,6 +66,9 @@ def _found_and_not_billed(report: AuditReport) -> Iterator[str]:
             cut = "cut committed records [{}, {}). Their leader epoch is not known"
             cuts = [with_last_offsets(cut.format(*ends)) for ends in missing]
             named = all(any(reason.endswith(cut) for reason in asked) for cut in cuts)
+            again = "it is not known whether committed records [{}, {}) of epoch"
+            alike = (with_last_offsets(again.format(*ends)) for ends in missing)
+            named |= all(any(reason.startswith(one) for reason in asked) for one in alike)
             if missing and not (finding.rule == "TRUNC001" and named):
                 yield f"{finding.rule} {place(finding)} proves {missing}, which no bill names"
 

@@ -15,6 +15,7 @@ from rules.history.statements import Fetched, Produced
 from rules.loss.accounts import committed_end_of
 from rules.loss.incurred import losses
 from rules.loss.left_out import left_out
+from rules.loss.lost_stretch import LeftOut
 from rules.loss.read_before import groups_at_risk, readers
 from rules.loss.worth import ToldProducers, contents, portions
 from rules.replicas.commits_of_groups import GroupCommit
@@ -229,6 +230,54 @@ def test_who_answers_that_it_has_nothing_of_an_epoch_commits_nothing_of_it(asks:
     evidence = read_sketch(SERVED.format(asks=asks)).evidence
     (part,) = (part for part in left_out(evidence) if part.epoch == 2)
     assert (part.start, committed_end_of(evidence, part, again=False)) == (5, committed)
+
+
+CUT_LATE = """
+broker 1 00112| ; hw 5
+broker 2 00112| ; hw 5
+t1 leads 2 epoch 0 at 0 hw 0
+t2 fetch 1@2 from 2 hw 2
+t3 leads 3 epoch 1 at {opened} hw 2
+t4 leads 1 epoch 2 at 4 hw 4
+t5 acks 1 at 4 acks=all
+t6 loads 2 at 3
+t7 follows 2 epoch 3 at 3 hw 2 from 1
+t8 truncates 2 to 2
+"""
+
+
+@pytest.mark.parametrize(("opened", "committed"), [(2, 2), (3, 3)])
+def test_what_goes_on_from_a_log_that_began_without_records_commits_none_of_them(opened: int, committed: int) -> None:
+    """Broker 1 leads epoch 2 with a log long enough, in which record 2 is of epoch 1 where that opened at 2."""
+    evidence = read_sketch(CUT_LATE.format(opened=opened)).evidence
+    part = LeftOut(
+        epoch=0, leader=2, next_epoch=3, next_leader=1, start=2, end=3, because="broker 2 cut its log there"
+    )
+    assert committed_end_of(evidence, part, again=False) == committed
+
+
+ORDERS_ALONE = """
+kafka 1 3.6.2 ibp 3.6
+broker 1 55566| ; hw 0
+broker 2 55566| ; hw 0
+t1 begins 1
+t2 leader 1 epoch 0 isr 1,2 told 1
+t2 leader 1 epoch 0 isr 1,2 told 2
+t3 leader 2 epoch 2 isr 2 told 2
+t8 loads 1 at 7
+t9 leader 2 epoch 4 isr 2,1 told 1
+t9 leader 2 epoch 4 isr 2 told 2
+t10 truncates 1 to 0
+t10 leader 2 epoch 5 isr 1,2 told 2
+t11 leader 1 epoch 6 isr 1,2 told 1
+t11 leader 1 epoch 6 isr 1,2 told 2
+"""
+
+
+def test_a_log_of_some_epoch_is_left_out_where_none_of_these_is_told_to_open() -> None:
+    """Without `state-change.log` orders alone tell of epochs 0 to 4, and disks where later ones begin."""
+    (part,) = left_out(read_sketch(ORDERS_ALONE).evidence)
+    assert (part.start, part.end, part.first, part.newest, part.next_epoch) == (0, 7, 0, 4, 5)
 
 
 def test_where_a_batch_ends_at_least_in_a_thinned_log_is_no_end_of_the_loss() -> None:
