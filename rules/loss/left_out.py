@@ -44,13 +44,14 @@ def left_out(evidence: PartitionEvidence) -> tuple[LeftOut, ...]:
             billed += [(b.start, b.end) for b in parted if b.epoch <= stretch.newest and stretch.epoch <= b.newest]
         if stretch.older:
             earlier = (b for b in parted if b.epoch < stretch.epoch and b.next_epoch <= stretch.next_epoch)
-            billed += [(b.start, b.end) for b in earlier]
+            alike = (b for b in parted if b.older and b.first <= stretch.newest and stretch.first <= b.newest)
+            billed += [(b.start, b.end) for b in (*earlier, *alike)]
         begun = begins.lost_later(stretch.leader, stretch.epoch, stretch.end, stretch.next_epoch, stretch.reopening)
         start = max(stretch.start, begun)
         for low, high in without(start, stretch.end, billed):
             _put(parted, places, replace(stretch, start=low, end=high))
     for gone in _by_answers(evidence):
-        billed = [(b.start, b.end) for b in parted if b.epoch <= gone.newest and gone.epoch <= b.newest]
+        billed = [(b.start, b.end) for b in parted if b.first <= gone.newest and gone.first <= b.newest]
         start = max(gone.start, begins.lost_later(gone.leader, gone.epoch, gone.end, gone.next_epoch))
         for low, high in without(start, gone.end, billed):
             _put(parted, by_epoch.setdefault(gone.epoch, []), replace(gone, start=low, end=high))

@@ -421,3 +421,45 @@ def test_where_compaction_left_nothing_of_what_came_after_no_record_is_there_to_
     past = "t1 leads 1 epoch 0 at 0 hw 0 isr 1,2\nt2 fetch 2@0 from 1 hw=0\nt3 fetch 2@4 from 1 hw=4\n"
     (bill,) = losses(read_sketch(f"{disks}{past}t4 leads 2 epoch 1 at 2 hw 2 isr 2\n").evidence)
     assert (bill.start_offset, bill.end_offset, bill.cleaned_since) == (2, 4, cleaned)
+
+
+IN_PARTS = """
+kafka 1 3.6.2 ibp 3.6
+broker 1 44| ; hw 0
+broker 2 44| ; hw 0
+t1 begins 1
+t1 leader 1 epoch 0 isr 1,2 told 1
+t2 acks 1 at 2 acks=1
+t3 leader 1 epoch 1 isr 1 told 1
+t4 acks 1 at 5 acks=1
+t5 leader 1 epoch 2 isr 1 told 1
+t6 acks 1 at 8 acks=1
+t7 loads 1 at 10
+t8 leader 2 epoch 4 isr 2 told 1
+{follows}t10 truncates 1 to 0
+t9 leads 2 epoch 4 at 0 hw 0
+"""
+OF_SOME_EPOCH = """
+broker 1 44555| ; hw 0
+broker 2 44555| ; hw 0
+t1 leads 1 epoch 0 at 0 hw 0
+t2 leads 1 epoch 2 at 3 hw 3
+t3 loads 1 at 6
+t4 leader 2 epoch 4 isr 2 told 1
+t4 leads 2 epoch 4 at 0 hw 0
+t5 leads 1 epoch 5 at 2 hw 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("drawing", "parts"),
+    [
+        # Nothing tells where epochs 1 and 2 opened: offsets 3 and 4 may be of 0 or 1, by the cut of 2 as well.
+        (IN_PARTS.format(follows=""), [(0, 3), (3, 5), (5, 6), (6, 10)]),
+        (IN_PARTS.format(follows="t9 follows 1 epoch 4 at 10 hw 9 from 2\n"), [(0, 3), (3, 5), (5, 6), (6, 10)]),
+        # The log of epochs 2 to 4 has records of epoch 0 below 3, which that epoch's bill names.
+        (OF_SOME_EPOCH, [(0, 3), (3, 6)]),
+    ],
+)
+def test_each_record_is_left_out_once_whatever_epochs_it_may_be_of(drawing: str, parts: list[tuple[int, int]]) -> None:
+    assert sorted((part.start, part.end) for part in left_out(read_sketch(drawing).evidence)) == parts
