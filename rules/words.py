@@ -80,3 +80,8 @@ def epoch_or_range(first: int, last: int) -> str:
 def of_epoch(epoch: int) -> str:
     """Whose epoch records are; those of formats 0 and 1 carry none."""
     return f" of epoch {epoch}" if epoch >= 0 else ""
+
+
+def from_to(end: int | None, cut_to: int) -> str:
+    """How far a log was cut; nothing tells where it ended before in every case."""
+    return f"to offset {cut_to}" if end is None else f"from offset {end} to {cut_to}"

@@ -8,6 +8,7 @@ from parsers.tables import BrokerEvent, Fetch
 from rules.evidence import CRASHED, WHEN_MADE, Cut, InferredCut, OffsetClaim, PartitionEvidence, Replica
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, sentences
 from rules.rule import rule
+from rules.words import from_to
 
 
 @rule(
@@ -15,7 +16,7 @@ from rules.rule import rule
     severity=Severity.CRITICAL,
     needs=(BrokerEvent, Fetch),
     law="NoTruncationBelowTrueHW",
-    message="Broker {broker} truncated its log from offset {log_end_offset} to {cut_to}, below its high watermark "
+    message="Broker {broker} truncated its log {from_to}, below its high watermark "
     "{high_watermark}. It removed the committed records at {offsets}.{when}",
     implied_by=("LEAD001",),
     bearing=Bearing(records=RecordsMeant()),
@@ -78,6 +79,7 @@ def _violation(cut: Cut, start: int, end: int) -> Violation:
         facts={
             "broker": cut.broker, "log_end_offset": cut.log_end_offset, "high_watermark": cut.high_watermark,
             "cut_to": cut.offset, "leader": cut.leader, "epoch": cut.epoch, "when": "",
+            "from_to": from_to(cut.log_end_offset, cut.offset),
         },
         exhibits=(Exhibit(span=cut.moment.span, role="the cut"), *known),
     )
@@ -127,7 +129,7 @@ def _inferred(cut: InferredCut, watermark: OffsetClaim) -> Violation:
         facts={
             "broker": cut.broker, "log_end_offset": cut.log_end_offset, "high_watermark": watermark.offset,
             "cut_to": cut.offset, "leader": None, "epoch": None, "proof": cut.proof, "because": cut.because,
-            "after": cut.after, "before": cut.before,
+            "after": cut.after, "before": cut.before, "from_to": from_to(cut.log_end_offset, cut.offset),
             "when": f" No log tells of it. {sentences(cut.because)} It was truncated after {cut.after} and before {cut.before}.",
         },
         exhibits=(Exhibit(span=cut.span, role=cut.left), Exhibit(span=watermark.span, role="the high watermark on disk")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rules.words import amount, any_of, it_or_them, numbered
+from rules.words import amount, any_of, from_to, it_or_them, numbered
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,8 @@ def test_one_thing_is_it() -> None:
 def test_an_amount_tells_offsets_and_records_apart_where_they_are_not_as_many() -> None:
     told = [amount(1, 1), amount(7, None), amount(3, 3, "committed"), amount(30, 1, "committed")]
     assert told == ["1 record", "7 offsets", "3 committed records", "30 committed offsets (1 record)"]
+
+
+@pytest.mark.parametrize(("end", "words"), [(6, "from offset 6 to 2"), (None, "to offset 2")])
+def test_a_log_whose_end_nobody_tells_is_not_cut_from_an_offset(end: int | None, words: str) -> None:
+    assert from_to(end, 2) == words
