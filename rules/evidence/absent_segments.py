@@ -130,7 +130,7 @@ def _tail(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes
     end = replica.log_end_offset
     unended = not replica.end_known or replica.log.unread or replica.segments[-1].base_offset >= end
     written = 0 if unended else max(_written_beside(replica), _end_told(replica, evidence))
-    if unended or end >= max(written, _saved_watermark(replica)) or _went_on(replica, end):
+    if unended or end >= max(written, _saved_watermark(replica)) or _went_on(replica, end) or _stopped_at(replica, end):
         return
     begun = {*_snapshots(replica), *_cleaned_up_to(replica), *_saved(replica, evidence)}
     untold = _without_snapshots(replica)
@@ -142,6 +142,12 @@ def _tail(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes
         return
     if end in begun or untold:
         yield _absent(replica, end, None, "the segment after the last one here")
+
+
+def _stopped_at(replica: Replica, end: int) -> bool:
+    """Whether its broker wrote at a clean shutdown that the log ends there."""
+    flushed = replica.recovery_point
+    return replica.clean_shutdown is not None and flushed is not None and flushed.offset == end
 
 
 def _without_snapshots(replica: Replica) -> bool:
@@ -228,10 +234,11 @@ def _is_full(replica: Replica) -> bool:
 
 
 def _written_beside(replica: Replica) -> int:
-    """How far its log went by what its broker wrote of it alone."""
+    """How far its log went by what its broker wrote of it alone; by its epochs where no recovery point is here."""
     claims = (replica.recovery_point, *replica.snapshot_offsets)
-    offsets = [claim.offset for claim in claims if claim is not None]
-    return max((*offsets, *(entry.start_offset for entry in replica.file_chain)), default=0)
+    begun = replica.file_chain if replica.recovery_point is None else ()
+    offsets = (*(c.offset for c in claims if c is not None), *(entry.start_offset for entry in begun))
+    return max(offsets, default=0)
 
 
 def _absent(replica: Replica, start: int, end: int | None, expected: str) -> UnreadBytes:

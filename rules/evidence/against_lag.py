@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from rules.history.moments import Moment
 from rules.history.statements import Fetched, PartitionState
-from rules.history.steady import Times, joined, pauses
+from rules.history.steady import QUIET_MS, Times, joined, pauses
 from rules.replay.course import Course
 from rules.replay.lag import SILENT_MS, Lag, lags
 from rules.replay.leading.leader_walk import LeaderRow
@@ -94,7 +94,7 @@ def dropped_caught_up(
     if version is None or not version.at_least(2, 4):
         # Up to 2.0 a member at the log end is dropped too; up to 2.3 a failed read makes its leader forget it.
         return
-    silences = [since for since, _ in pauses(joined(steady, SILENT_MS))]
+    silences = [since for since, _ in pauses(joined(steady, QUIET_MS))]
     for m in shrinking:
         if m.end_offset is None or m.time is None:
             continue
