@@ -14,7 +14,6 @@ from rules.evidence.never_cleaned import never_cleaned_from
 from rules.evidence.remote_head import first_held, may_lie_remotely
 from rules.evidence.starts import known_starts
 from rules.facts.stretch import UnreadBytes
-from rules.replay.closing import end_told
 from rules.replicas.replica import Replica
 from rules.words import listed
 
@@ -220,11 +219,9 @@ def _saved_watermark(replica: Replica) -> int:
 
 
 def _end_told(replica: Replica, evidence: PartitionEvidence) -> int:
-    """How far its log went at last by its broker's log, or by all that tells of its clean shutdown."""
-    own, broker = evidence.chronicle.told_by(replica.broker), replica.broker
-    closed = (each.log_end.low for each in evidence.closings if isinstance(each, Closing) and each.broker == broker)
-    ends = (end_told([moment for moment in own if moment.broker == broker]), *closed)
-    return max((end.offset for end in ends if end is not None), default=0)
+    """How far its log went at last by all that tells of its clean shutdown; a log that ends before may hide a cut."""
+    closed = (each for each in evidence.closings if isinstance(each, Closing) and each.broker == replica.broker)
+    return max((each.log_end.low.offset for each in closed if each.log_end.low is not None), default=0)
 
 
 def _is_full(replica: Replica) -> bool:

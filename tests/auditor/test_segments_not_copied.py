@@ -127,6 +127,16 @@ def test_a_last_segment_of_which_its_brokers_log_alone_tells_was_not_copied(shor
     assert (("SEG003", (3,)) in asked, ("LEO001", (3,)) in accused) == (not shortened, shortened)
 
 
+@pytest.mark.parametrize("case", ["unclean_rejoined", "acks_one_lost"])
+def test_a_log_that_ends_below_where_it_last_followed_may_have_been_cut(case: str, tmp_path: Path) -> None:
+    """Only broker 1's server.log tells of that cut, and it is not here: no file of its log is missing."""
+    dump = copied(case, tmp_path / "dump", logs=True)
+    for file in dump.glob("broker-1/logs/server.log*"):
+        file.unlink()
+    report = audited(dump)
+    assert not any(f.rule == "SEG003" for f in report.findings)
+
+
 def test_where_the_cleaner_stopped_a_segment_began(tmp_path: Path) -> None:
     """It cleans no segment that is written to: the logs that seem to end at 320 went on in a file of that name."""
     dump = copied("clean_2_8", tmp_path / "dump")
