@@ -33,6 +33,7 @@ from rules.loss.unbilled import Unbilled
 from rules.replicas.replica import UNREAD_EPOCHS
 from rules.words import listed, numbered
 
+WATERMARKS: Final = "replication-offset-checkpoint"
 ROLLING: Final = "restart all brokers one by one, or change the inter-broker protocol"
 LOSES_NOTHING: Final = "loses nothing."
 LOSES_NO_MORE: Final = "loses nothing more."
@@ -250,7 +251,7 @@ def _versions(
         )
         return Gate(action=ROLLING, going="no-go", because=because, first=alike_first)
     bare = [r for r in replicas if not (r.loaded_chain or _not_copied(r)) and r.log_end_offset > r.log_start_offset]
-    exposed = [r for r in bare if _watermark(r) < r.log_end_offset]
+    exposed = [r for r in bare if _watermark(r) < r.log_end_offset and WATERMARKS not in r.untold]
     if exposed:
         names = ", ".join(f"broker {r.broker}'s {offsets_told(_watermark(r), r.log_end_offset)}" for r in exposed)
         because = f"would cut {names}. Without leader epochs a restarted follower cuts to its high watermark."
@@ -274,8 +275,10 @@ def _doubted(replicas: Sequence[Replica]) -> str:
     unread = sorted(replica.broker for replica in replicas if replica.epoch_file.state in UNREAD_EPOCHS)
     if unread:
         return f"the leader-epoch-checkpoint of {numbered('broker', unread)} cannot be read"
-    absent = sorted(replica.broker for replica in replicas if _not_copied(replica))
-    return f"the leader-epoch-checkpoint of {numbered('broker', absent)} is not here" if absent else ""
+    bare = [r for r in replicas if not r.loaded_chain and r.log.epochs and WATERMARKS in r.untold]
+    lacking = {"leader-epoch-checkpoint": filter(_not_copied, replicas), WATERMARKS: bare}
+    owners = {file: sorted(replica.broker for replica in own) for file, own in lacking.items()}
+    return next((f"the {file} of {numbered('broker', own)} is not here" for file, own in owners.items() if own), "")
 
 
 def _not_copied(replica: Replica) -> bool:
@@ -294,5 +297,4 @@ def _unknown(rules: Mapping[int, str | None], versions: Mapping[int, BrokerVersi
 
 
 def _watermark(replica: Replica) -> int:
-    claimed = replica.high_watermark.offset if replica.high_watermark else replica.log_start_offset
-    return max(claimed, replica.log_start_offset)
+    return max(replica.high_watermark.offset if replica.high_watermark else 0, replica.log_start_offset)

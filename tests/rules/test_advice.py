@@ -357,6 +357,15 @@ def test_a_file_of_epochs_that_was_not_copied_makes_no_log_without_epochs() -> N
     assert "the leader-epoch-checkpoint of broker 1 is not here" in rolling.because.lower()
 
 
+def test_high_watermarks_that_were_not_copied_are_not_taken_for_the_log_start() -> None:
+    drawn = evidence(NEW + "broker 1 ----|--\nbroker 2 ------|\n")
+    gone = frozenset({"replication-offset-checkpoint"})
+    replicas = tuple(replace(replica, high_watermark=None, untold=gone) for replica in drawn.replicas)
+    rolling = advise(replace(drawn, replicas=replicas), ())[0].gates[-1]
+    assert rolling.going == "unknown"
+    assert "the replication-offset-checkpoint of brokers 1 and 2 is not here" in rolling.because.lower()
+
+
 def test_a_barred_restart_bars_the_rolling_one() -> None:
     assert advice_on(DEPOSED).gates[-1].going == "no-go"
 

@@ -116,7 +116,7 @@ class Action(Struct, frozen=True, kw_only=True):
     @property
     def _own(self) -> str:
         """What each place has of its own in the words, where that differs."""
-        return "numbers and paths" if "/" in self.words else "numbers"
+        return "numbers and paths" if "/" in f"{self.words}{self.first}" else "numbers"
 
     @property
     def in_brief(self) -> Action:
