@@ -89,7 +89,7 @@ def run_bundle(request: BundleRequest, config: AuditConfig) -> int:
 
         def _tried(places: Places) -> tuple[tuple[BundledFile, ...], Proof]:
             taken = tuple(write_masked(dump.root, inventory, places, home, new_mask()))
-            return taken, _proof(_whole(audit(home, config)), report, chosen)
+            return taken, _proof(_whole(audit(home, config)), report, chosen, asked)
 
         home = Path(tempfile.mkdtemp(prefix="tidemark-"))
         try:
@@ -151,14 +151,15 @@ def _options(selection: Selection) -> str:
     return "".join(f" --{name.replace('_', '-')} {shlex.quote(value)}" for name, value in selection.given())
 
 
-def _proof(again: AuditReport, report: AuditReport, chosen: Sequence[Finding]) -> Proof:
-    """By fingerprints, as reports are compared."""
+def _proof(again: AuditReport, report: AuditReport, chosen: Sequence[Finding], asked: frozenset[Place]) -> Proof:
+    """By fingerprints, as reports are compared; what logs tell of partitions that it does not hold is not its own."""
     found = {f.fingerprint for f in again.findings if f.verdict == "violated"}
+    own = [f for f in again.findings if f.topic is None or (f.topic, f.partition) in asked]
     before = {f.fingerprint for f in report.findings}
     return Proof(
         reproduced=tuple(f for f in chosen if f.fingerprint in found),
         lost=tuple(f for f in chosen if f.fingerprint not in found),
-        added=tuple(f for f in again.findings if f.verdict == "violated" and f.fingerprint not in before),
+        added=tuple(f for f in own if f.verdict == "violated" and f.fingerprint not in before),
     )
 
 

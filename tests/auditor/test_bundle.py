@@ -353,3 +353,13 @@ def test_of_a_recorded_log_each_fetch_of_the_partition_stays_and_others_go() -> 
     before, after = ([(r.partition, r.span_start) for r in rows if r.topic == "orders"] for rows in (whole, own))
     assert [row for row in before if row[0] == 2] == [row for row in after if row[0] == 2] != []
     assert len(after) < len(before)
+
+
+def test_what_logs_tell_of_partitions_that_it_does_not_hold_is_not_blamed_on_the_masking(tmp_path: Path) -> None:
+    """Disks of the other partitions are not in it, so their findings may differ there."""
+    target = tmp_path / "b.tar.gz"
+    said = bundle(SAMPLES / "never_rejoined" / "dump", target, "--topic", "pay", "--partition", "0").out
+    others = bundle(SAMPLES / "never_rejoined" / "dump", tmp_path / "c.tar.gz", "--finding", "F-e44a2d13").out
+    assert "finds again: LEAD001 F-e44a2d13." in others
+    assert "The masking has made them" not in said + others
+    assert json.loads(contents(tmp_path / "c.tar.gz")["tidemark-bundle.json"])["madeByMasking"] == []
