@@ -130,10 +130,11 @@ def unless_one_leads(gate: Gate, broker: int, may_lead: Sequence[Candidate], *, 
     While nobody leads, whoever is not in the ISR may be elected all the same, uncleanly: itself too, at a cost.
     """
     cutting = {c.broker for c in may_lead if c.broker != broker and any(_takes(cut, broker) for cut in c.cuts)}
-    lacking = sorted(cutting | ({broker} if itself else set()))
-    if gate.going != "go" or not lacking:
+    others = [f"{any_of('broker', sorted(cutting))} leads then"] if cutting else []
+    unless = " or ".join([*others, *(["it is elected itself"] if itself else [])])
+    if gate.going != "go" or not unless:
         return gate
-    return replace(gate, because=f"{gate.because} This holds unless {any_of('broker', lacking)} leads then.")
+    return replace(gate, because=f"{gate.because} This holds unless {unless}.")
 
 
 def _takes(cut: OwedCut, broker: int) -> bool:
