@@ -128,8 +128,10 @@ def _tail(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes
     """
     end = replica.log_end_offset
     unended = not replica.end_known or replica.log.unread or replica.segments[-1].base_offset >= end
-    written = 0 if unended else max(_written_beside(replica), _end_told(replica, evidence))
-    if unended or end >= max(written, _saved_watermark(replica)) or _went_on(replica, end) or _stopped_at(replica, end):
+    if unended or _stopped_at(replica, end) or _went_on(replica, end):
+        return
+    written = max(_written_beside(replica), _end_told(replica, evidence))
+    if end >= max(written, _saved_watermark(replica)):
         return
     begun = {*_snapshots(replica), *_cleaned_up_to(replica), *_saved(replica, evidence)}
     untold = _without_snapshots(replica)

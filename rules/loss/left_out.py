@@ -212,7 +212,6 @@ def _opened_by(evidence: PartitionEvidence, end: int, epoch: int) -> int:
     return max((older for older in starts if older < epoch and (starts[older].offset or 0) <= end), default=-1)
 
 
-
 def _written_in(evidence: PartitionEvidence, cut: Cut, among: tuple[int, int]) -> Iterator[tuple[int, int]]:
     """The epochs of which a broker had records when it cut its log, the newest first, and from where on it had them.
 

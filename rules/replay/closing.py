@@ -185,7 +185,7 @@ class _LastRoles:
         """How far the log went at least: by the broker's own word, by its fetches, by what it appended as a leader."""
         own = [m for m in self.moments if m.clock == f"broker {broker}" and m.broker == broker]
         proof = _last_word(own)
-        bound = end_told(own)
+        bound = None if proof is None else _its_word(proof)
         if end.appended is not None and (bound is None or end.appended.offset > bound.offset):
             return end.appended, None
         asked = self._furthest_fetch(own, broker, end)
@@ -208,12 +208,6 @@ class _LastRoles:
             and (m.last_time or m.time or 0) > since
         )  # fmt: skip
         return max(asked, key=lambda m: m.offset or 0, default=None)
-
-
-def end_told(own: Sequence[Moment]) -> Bound | None:
-    """How far a log went by what its broker told last of its end."""
-    proof = _last_word(own)
-    return None if proof is None else _its_word(proof)
 
 
 def _last_word(own: Sequence[Moment]) -> Moment | None:
