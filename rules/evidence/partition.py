@@ -22,7 +22,7 @@ from rules.replay import Clocks, Replay, committed_alone, release_at, replay
 from rules.replay.closing import Closing, Unclosed, closings
 from rules.replay.stable import StableLogs
 from rules.replicas.alone import credible
-from rules.replicas.batch_ends import Boundaries, boundaries, next_boundary
+from rules.replicas.batch_ends import BatchEnds, boundaries
 from rules.replicas.commits_of_groups import GroupCommit
 from rules.replicas.committed_by_proof import committed_by_proof
 from rules.replicas.compacting import is_compacted
@@ -37,7 +37,7 @@ from rules.replicas.kept_older import KeptOlder, openings_on_older_records
 from rules.replicas.keys_apart import KeysApart, KeysUncompared
 from rules.replicas.lacked_roles import LackedRoles, lacked_roles
 from rules.replicas.led_last import first_alike, leads_by_word, perhaps_led_since, surely_before
-from rules.replicas.lineage import LostTerm, committed_batches, openings_below_committed, parted
+from rules.replicas.lineage import LostTerm, committed_on_disk, openings_below_committed, parted
 from rules.replicas.lives import incarnations
 from rules.replicas.metadata_snapshots import SnapshotSeen
 from rules.replicas.openings import first_openings
@@ -156,7 +156,8 @@ class PartitionEvidence(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def kept_older(self) -> tuple[KeptOlder, ...]:
         """Every epoch that was opened on records of an older epoch than those that were committed there."""
-        return tuple(openings_on_older_records(self.chronicle, credible(self.current), self.lost_terms, self.deleted))
+        known = self.lost_terms, self.deleted, self.batch_ends
+        return tuple(openings_on_older_records(self.chronicle, credible(self.current), *known))
 
     @cached_property
     def epoch_ends(self) -> Mapping[int, EpochReach]:
@@ -176,8 +177,9 @@ class PartitionEvidence(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def committed_batches(self) -> tuple[Committed, ...]:
         """Every proof of committed records, in whole batches."""
-        known = self.chronicle, credible(self.own_logs), self.openings, committed_alone(self.replayed.courses)
-        return tuple(surely_before(committed_batches(*known), self.perhaps_led_since, self.chronicle))
+        proofs = *self.chronicle.proofs, *committed_alone(self.replayed.courses)
+        whole = *map(self.batch_ends.whole, proofs), *committed_on_disk(credible(self.own_logs))
+        return tuple(surely_before(whole, self.perhaps_led_since, self.chronicle))
 
     def committed_by_proof(self, replica: Replica) -> int:
         """How far a replica's records are committed by what was told; 0 where nothing tells it, or no order."""
@@ -190,16 +192,14 @@ class PartitionEvidence(Struct, frozen=True, kw_only=True, dict=True):
         return {} if self.epochs_used_twice else lacked_roles(self.chronicle, brokers, created_again=again)
 
     @cached_property
-    def _boundaries(self) -> Boundaries:
-        return boundaries(self.chronicle, self.own_logs)
-
-    def ends_told(self, epoch: int, offset: int) -> bool:
-        """Whether anything tells of a boundary between batches of the epoch at the offset or beyond."""
-        return any(last >= offset for last in self._boundaries.stated.get(epoch, ())[-1:])
+    def batch_ends(self) -> BatchEnds:
+        """How far the batches reach that were answered for."""
+        known = boundaries(self.chronicle, self.own_logs, self.request_logs)
+        return BatchEnds(known, credible(self.own_logs), self.openings)
 
     def batch_end(self, base_offset: int, epoch: int | None) -> int:
         """Where the batch ended whose first record an answer to a producer names."""
-        return next_boundary(base_offset, self._boundaries.bounding.get(-1 if epoch is None else epoch, ()))
+        return self.batch_ends.boundaries.end_of(base_offset, -1 if epoch is None else epoch)
 
     @cached_property
     def replayed(self) -> Replay:

@@ -233,7 +233,7 @@ def _gone(
     opened = evidence.openings[epoch].offset if epoch in evidence.openings else None
     cut_short = any(m.offset == last and m.end_offset is not None for m in answers)
     one = following.epoch != epoch == stretches[-1].latest_epoch
-    ended = one and evidence.ends_told(epoch, end) and not cut_short
+    ended = one and evidence.batch_ends.boundaries.told_beyond(epoch, end) and not cut_short
     with_gaps = _with_gaps(evidence, answers, stretches, begun_unseen=begun_unseen)
     # The first answer that is told need not be the first that was given.
     lowest = min(first, max(opened or 0, following.offset or 0)) if begun_unseen else first

@@ -183,7 +183,7 @@ def _bill(evidence: PartitionEvidence, part: LeftOut) -> Loss:
     reused_end, leader = min(end, _reused(evidence, part)), evidence.leader_at_the_end
     log_end = None if leader is None else leader.log_end_offset
     worths = by_worth(evidence, part.first, (start, end, committed_end), answers, dense=not part.older)
-    known_end = part.reopening is None and evidence.ends_told(epoch, end)
+    known_end = part.reopening is None and evidence.batch_ends.boundaries.told_beyond(epoch, end)
     last = None if known_end else next((m for m in answers if m.offset == end - 1), None)
     return Loss(
         epoch=part.first,

@@ -11,8 +11,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rules.chronicle.chronicle import Chronicle
+from rules.chronicle.request_logs import RequestLogs
 from rules.history.moments import Committed, Moment, agreed, held_up_to
 from rules.history.statements import Produced, RoleTaken
+from rules.replicas.last_batches import LastBatch, last_batches
 from rules.replicas.replica import Replica
 
 
@@ -20,9 +22,9 @@ class BatchEnds:
     """How far the batches reach whose first records the answers to producers name."""
 
     def __init__(
-        self, chronicle: Chronicle, replicas: Sequence[Replica], openings: Mapping[int, RoleTaken]
+        self, boundaries: Boundaries, replicas: Sequence[Replica], openings: Mapping[int, RoleTaken]
     ) -> None:
-        self._known = boundaries(chronicle, replicas).bounding
+        self.boundaries = boundaries
         # What only an epoch file tells neither ends a batch nor says who had it.
         self._openings = sorted((epoch, openings[epoch]) for epoch in openings if not openings[epoch].doubtful)
         self._replicas = replicas
@@ -32,7 +34,7 @@ class BatchEnds:
         moment = proof.moment
         if moment.kind != "produced" or moment.offset is None:
             return proof
-        end = next_boundary(moment.offset, self._known.get(proof.term, ()))
+        end = self.boundaries.end_of(moment.offset, proof.term)
         return replace(proof, end_offset=min([end, *self._opened_behind(moment.offset, proof.term)]))
 
     def _opened_behind(self, offset: int, epoch: int) -> Iterator[int]:
@@ -70,9 +72,23 @@ class Boundaries(Struct, frozen=True, kw_only=True):
     stated: Mapping[int, Sequence[int]]
     bounding: Mapping[int, Sequence[int]]
     """With those that keep a batch from being taken for longer than it may have been."""
+    last: Mapping[int, LastBatch]
+    """Those after which more answers may be missing: they reach no further than is surely told."""
+
+    def told_beyond(self, epoch: int, offset: int) -> bool:
+        """Whether anything tells of a boundary between batches of the epoch at the offset or beyond."""
+        last = self.last.get(epoch)
+        if last is not None and offset > last.base_offset:
+            return False
+        return any(end >= offset for end in self.stated.get(epoch, ())[-1:])
+
+    def end_of(self, base_offset: int, epoch: int) -> int:
+        """Where the batch ended whose first record an answer to a producer names."""
+        end, last = next_boundary(base_offset, self.bounding.get(epoch, ())), self.last.get(epoch)
+        return end if last is None or last.base_offset != base_offset else min(end, last.end_at_least)
 
 
-def boundaries(chronicle: Chronicle, replicas: Sequence[Replica]) -> Boundaries:
+def boundaries(chronicle: Chronicle, replicas: Sequence[Replica], logs: RequestLogs) -> Boundaries:
     """What statements and logs tell of them."""
     known = _known_offsets(chronicle, replicas)
     stated = {epoch: sorted(offsets) for epoch, offsets in known.items()}
@@ -80,7 +96,8 @@ def boundaries(chronicle: Chronicle, replicas: Sequence[Replica]) -> Boundaries:
         for epoch, end in product(*_least_ends(moment, stated)):
             if end < stated[epoch][-1]:
                 known[epoch].add(end)
-    return Boundaries(stated=stated, bounding={epoch: sorted(offsets) for epoch, offsets in known.items()})
+    bounding = {epoch: sorted(offsets) for epoch, offsets in known.items()}
+    return Boundaries(stated=stated, bounding=bounding, last=last_batches(chronicle, logs))
 
 
 def _known_offsets(chronicle: Chronicle, replicas: Sequence[Replica]) -> dict[int, set[int]]:

@@ -15,7 +15,6 @@ from rules.history.statements import RoleTaken
 from rules.replicas.batch_ends import BatchEnds
 from rules.replicas.deleted import Deleted
 from rules.replicas.lineage import LostTerm, told_in_its_term
-from rules.replicas.openings import first_openings
 from rules.replicas.replica import Replica
 
 
@@ -35,7 +34,7 @@ class KeptOlder(Struct, frozen=True, kw_only=True):
 
 
 def openings_on_older_records(
-    chronicle: Chronicle, replicas: Sequence[Replica], voided: Collection[LostTerm], deleted: Deleted
+    chronicle: Chronicle, replicas: Sequence[Replica], voided: Collection[LostTerm], deleted: Deleted, ends: BatchEnds
 ) -> Iterator[KeptOlder]:
     """Every epoch whose leader had not the committed records of the epochs before it, though its log was long enough.
 
@@ -44,7 +43,6 @@ def openings_on_older_records(
     been deleted is not missed.
     """
     starts, sure = chronicle.opened, chronicle.sure_terms
-    ends = BatchEnds(chronicle, replicas, first_openings(chronicle.moments, replicas))
     best: dict[int, Committed] = {}
     for told_of in chronicle.proofs:
         proof = ends.whole(told_of)

@@ -17,7 +17,6 @@ from rules.history.moments import DESCRIPTION_CLOCK, Committed, Moment, gives_ro
 from rules.history.statements import LogEvent, RoleTaken
 from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.protocol.steps import StepLimit
-from rules.replicas.batch_ends import BatchEnds
 from rules.replicas.deleted import Deleted
 from rules.replicas.markers import NEVER
 from rules.replicas.openings import ON_DISK
@@ -191,18 +190,7 @@ def _openings(moments: Sequence[Moment], first: Mapping[int, RoleTaken]) -> list
     return sorted(openings, key=lambda m: m.epoch or 0)
 
 
-def committed_batches(
-    chronicle: Chronicle,
-    replicas: Sequence[Replica],
-    first: Mapping[int, RoleTaken],
-    recomputed: Iterable[Committed] = (),
-) -> list[Committed]:
-    """Every proof of committed records, those by an answer to a producer up to the end of its batch."""
-    whole = BatchEnds(chronicle, replicas, first).whole
-    return [*map(whole, (*chronicle.proofs, *recomputed)), *_checkpointed(replicas)]
-
-
-def _checkpointed(replicas: Sequence[Replica]) -> Iterator[Committed]:
+def committed_on_disk(replicas: Sequence[Replica]) -> Iterator[Committed]:
     """What the high watermark on disk proves of the log beside it: its records up to there, of the last one's epoch."""
     for replica in replicas:
         claim = replica.high_watermark

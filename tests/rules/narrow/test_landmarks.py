@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rules.chronicle.chronicle import Chronicle
+from rules.chronicle.request_logs import NONE_HERE
 from rules.evidence import lags
 from rules.history.moments import Moment
 from rules.history.repetitions import collapse, times_told
@@ -116,7 +117,7 @@ def test_intervals_only_widen_and_lags_only_shrink(seed: int) -> None:
 def test_a_batch_ends_where_the_whole_log_says_that_it_does(seed: int) -> None:
     moments = played(seed)
     few = thinned(moments)
-    known, kept = boundaries(Chronicle(moments), ()).bounding, boundaries(Chronicle(few), ()).bounding
+    known, kept = (boundaries(Chronicle(m), (), NONE_HERE).bounding for m in (moments, few))
     for m in few:
         if m.kind == "produced" and m.term is not None and m.offset is not None:
             exact, told = next_boundary(m.offset, known[m.term]), next_boundary(m.offset, kept[m.term])

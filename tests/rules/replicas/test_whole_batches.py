@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from parsers.provenance import Span
 from rules.chronicle.chronicle import Chronicle
+from rules.chronicle.request_logs import NONE_HERE, RequestLogs, request_logs
 from rules.history.moments import Committed, Moment
-from rules.history.statements import LogEvent, Produced, RoleTaken
-from rules.replicas.lineage import committed_batches
+from rules.history.statements import Fetched, LogEvent, Produced, RoleTaken
+from rules.history.trace_ends import SpokenStretch, TraceEnd
+from rules.replicas.batch_ends import BatchEnds, boundaries
 from rules.replicas.openings import first_openings
 from rules.replicas.replica import Replica
 from rules.sketch.notation import read_sketch
@@ -30,8 +32,10 @@ LOADED = LogEvent(
 )
 
 
-def whole(moments: tuple[Moment, ...], replicas: tuple[Replica, ...]) -> list[Committed]:
-    return committed_batches(Chronicle(moments), replicas, first_openings(moments, replicas))
+def whole(moments: tuple[Moment, ...], replicas: tuple[Replica, ...], logs: RequestLogs = NONE_HERE) -> list[Committed]:
+    chronicle = Chronicle(moments)
+    ends = BatchEnds(boundaries(chronicle, replicas, logs), replicas, first_openings(moments, replicas))
+    return [ends.whole(proof) for proof in chronicle.proofs]
 
 
 def ends(*moments: Moment) -> list[int]:
@@ -101,3 +105,40 @@ def test_a_leader_whose_log_goes_on_from_a_newer_record_there_ends_no_batch() ->
 def test_what_was_written_since_a_leader_opened_does_not_show_that_it_lacked_the_batch() -> None:
     assert held_by("broker 3 0x340 444444444444") == [349]
     assert held_by("broker 2 0x341 11111111\nbroker 3 0x340 111111111444") == [349]
+
+
+def logged(*spoken: tuple[int, int]) -> RequestLogs:
+    """Broker 1's log of requests, of which lines are here that follow each other closely at some times."""
+    stretches = tuple(SpokenStretch(first=first, last=last) for first, last in spoken)
+    end = TraceEnd(
+        broker=1, source=SPAN.source, end=1, begun=spoken[0][0], is_last=True, spoken=stretches
+    )
+    return request_logs([end], [])
+
+
+def last_end(logs: RequestLogs, *since: Moment) -> int:
+    """Where the batch at 348 ends, of an epoch in which a broker's disk shows 408 records."""
+    replicas = read_sketch("broker 1 0x408").evidence.replicas
+    proofs = whole((opened(1, 0, 0, 1000), ANSWERED, *since), replicas, logs)
+    return next(proof.end_offset for proof in proofs if proof.moment is ANSWERED)
+
+
+def test_where_logs_end_amid_a_lead_the_disk_does_not_tell_how_far_its_last_answer_reached() -> None:
+    assert last_end(logged((1000, 2100))) == 349
+    fetched = Fetched(kind="fetched", clock="broker 1", witness=1, broker=2, epoch=0, term=0, time=2050, span=SPAN)
+    asked = replace(fetched, offset=352, error=0, answered_epoch=None)
+    assert last_end(logged((1000, 2100)), asked) == 352
+
+
+def test_a_lead_that_another_one_or_its_own_log_end_has_closed_is_heard_to_its_end() -> None:
+    loaded = replace(LOADED, end_offset=408)
+    assert last_end(logged((1000, 2100)), opened(3, 1, 348, 3000)) == 408
+    assert last_end(logged((1000, 2100)), loaded) == 408
+    assert last_end(NONE_HERE) == 408
+
+
+def test_a_log_that_ends_long_before_its_lead_does_not_hear_its_end() -> None:
+    """Once it speaks again since then, its broker was only down."""
+    late = replace(LOADED, end_offset=408, time=900_000)
+    assert last_end(logged((1000, 2100)), late) == 349
+    assert last_end(logged((1000, 2100), (901_000, 902_000)), late) == 408
