@@ -35,7 +35,8 @@ def late_answers(evidence: PartitionEvidence, epoch: int) -> Callable[[Produced]
     """
     clocks, until = evidence.clocks, _led_for_all_until(evidence)
     newer = [(number, sign) for number, signs in _signs(evidence).items() if number > epoch for sign in signs]
-    following = {number for number in (*evidence.openings, *evidence.chronicle.leaders) if number > epoch}
+    # Of an epoch that nothing names it is not known either who led it, and when.
+    following = range(epoch + 1, max((*evidence.openings, *evidence.chronicle.leaders, epoch)) + 1)
 
     def lateness(answer: Produced) -> Lateness:
         at = answer.time
@@ -46,8 +47,7 @@ def late_answers(evidence: PartitionEvidence, epoch: int) -> Callable[[Produced]
         others = [sign for number, sign in newer if number <= newest and _leader(sign) != answer.witness]
         if any(_likely(sign, answer, clocks) <= at for sign in others):
             return "likely"
-        perhaps_its_own = range((answer.term or 0) + 1, answer.newest_term(answer.term or 0) + 1)
-        between = sorted(number for number in following.union(perhaps_its_own) if number <= newest)
+        between = range(following.start, min(max(following.stop, answer.newest_term(answer.term or 0) + 1), newest + 1))
         if (unseen := _unseen(evidence, between, answer)) == "untimed":
             return unseen
         late = unseen or any(_earliest(sign, answer, clocks) <= at for sign in others)

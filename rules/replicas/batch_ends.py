@@ -14,7 +14,7 @@ from rules.chronicle.chronicle import Chronicle
 from rules.chronicle.request_logs import RequestLogs
 from rules.history.moments import Committed, Moment, agreed, held_up_to
 from rules.history.statements import Produced, RoleTaken
-from rules.replicas.last_batches import LastBatch, last_batches
+from rules.replicas.last_batches import last_batches
 from rules.replicas.replica import Replica
 
 
@@ -72,20 +72,20 @@ class Boundaries(Struct, frozen=True, kw_only=True):
     stated: Mapping[int, Sequence[int]]
     bounding: Mapping[int, Sequence[int]]
     """With those that keep a batch from being taken for longer than it may have been."""
-    last: Mapping[int, LastBatch]
-    """Those after which more answers may be missing: they reach no further than is surely told."""
+    cut_short: Mapping[int, Mapping[int, int]]
+    """Those after which more answers may be missing, by epoch and first record: where each ends at least."""
 
     def told_beyond(self, epoch: int, offset: int) -> bool:
         """Whether anything tells of a boundary between batches of the epoch at the offset or beyond."""
-        last = self.last.get(epoch)
-        if last is not None and offset > last.base_offset:
+        known = self.bounding.get(epoch, ())
+        if any(base < offset <= next_boundary(base, known) for base in self.cut_short.get(epoch, ())):
             return False
-        return any(end >= offset for end in self.stated.get(epoch, ())[-1:])
+        return any(last >= offset for last in self.stated.get(epoch, ())[-1:])
 
     def end_of(self, base_offset: int, epoch: int) -> int:
         """Where the batch ended whose first record an answer to a producer names."""
-        end, last = next_boundary(base_offset, self.bounding.get(epoch, ())), self.last.get(epoch)
-        return end if last is None or last.base_offset != base_offset else min(end, last.end_at_least)
+        end = next_boundary(base_offset, self.bounding.get(epoch, ()))
+        return min(end, self.cut_short.get(epoch, {}).get(base_offset, end))
 
 
 def boundaries(chronicle: Chronicle, replicas: Sequence[Replica], logs: RequestLogs) -> Boundaries:
@@ -97,7 +97,7 @@ def boundaries(chronicle: Chronicle, replicas: Sequence[Replica], logs: RequestL
             if end < stated[epoch][-1]:
                 known[epoch].add(end)
     bounding = {epoch: sorted(offsets) for epoch, offsets in known.items()}
-    return Boundaries(stated=stated, bounding=bounding, last=last_batches(chronicle, logs))
+    return Boundaries(stated=stated, bounding=bounding, cut_short=last_batches(chronicle, logs))
 
 
 def _known_offsets(chronicle: Chronicle, replicas: Sequence[Replica]) -> dict[int, set[int]]:

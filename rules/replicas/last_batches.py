@@ -1,64 +1,76 @@
-"""Where the batch of a leader's last answer ends surely, where nothing tells that no other answer followed it.
+"""Where the batch of a leader's answer ends surely, where nothing tells that no other answer followed it.
 
-A log of requests that was copied before the disks ends amid a lead. What the disk holds behind the last answer was
-written later, and nothing tells that anybody was answered for it.
+A log of requests that was copied before the disks ends amid a lead. One of which a rotated file was not copied has a
+pause. What was written after the last answer before that may never have been answered for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from rules.chronicle.chronicle import Chronicle
-from rules.chronicle.request_logs import RequestLogs, log_of
+from rules.chronicle.request_logs import LoggedRequests, RequestLogs, log_of
 from rules.history.moments import Moment, agreed, own_log_end, succeeded
-from rules.history.statements import Produced
+from rules.history.statements import Fetched, Produced
+
+Row = Produced | Fetched
 
 
-class LastBatch(NamedTuple):
-    """The batch of an epoch's last answer that is told: more answers may have followed it."""
-
-    base_offset: int
-    end_at_least: int
-
-
-def last_batches(chronicle: Chronicle, logs: RequestLogs) -> Mapping[int, LastBatch]:
-    """By epoch, of those after whose last answer the leader's log of requests may not speak until the lead's end."""
-    last: dict[int, Produced] = {}
+def last_batches(chronicle: Chronicle, logs: RequestLogs) -> Mapping[int, Mapping[int, int]]:
+    """By epoch and first record the batches after whose answers more may be missing, and where each ends at least."""
+    rows: dict[int, list[Row]] = {}
     begun: dict[int, int] = {}
     for moment in chronicle.moments:
-        if moment.term is None or moment.time is None:
-            continue
-        begun[moment.term] = min(moment.time, begun.get(moment.term, moment.time))
-        if succeeded(moment) and (moment.offset or 0) >= (last[moment.term].offset or 0 if moment.term in last else 0):
-            last[moment.term] = moment
-    found: dict[int, LastBatch] = {}
-    for epoch, answer in last.items():
-        later = min((time for term, time in begun.items() if term > epoch), default=None)
-        if not _heard_to_its_end(chronicle, logs, answer, later):
-            found[epoch] = LastBatch(answer.offset or 0, _end_at_least(chronicle, answer))
+        if moment.term is not None and moment.time is not None:
+            begun[moment.term] = min(moment.time, begun.get(moment.term, moment.time))
+            if succeeded(moment) or (moment.kind == "fetched" and agreed(moment)):
+                rows.setdefault(moment.term, []).append(moment)
+    found: dict[int, dict[int, int]] = {}
+    for epoch, own in rows.items():
+        leader = next((row.witness for row in own if row.kind == "produced"), None)
+        log = log_of(logs, -1 if leader is None else leader)
+        if log.here:
+            later = min((time for term, time in begun.items() if term > epoch), default=None)
+            found[epoch] = dict(_cut_short(chronicle, log, [row for row in own if row.witness == leader], later))
     return found
 
 
-def _heard_to_its_end(chronicle: Chronicle, logs: RequestLogs, answer: Produced, later: int | None) -> bool:
+def _cut_short(
+    chronicle: Chronicle, log: LoggedRequests, rows: Sequence[Row], later: int | None
+) -> Iterator[tuple[int, int]]:
+    """The last batch before each pause of a log, and before its end if that comes before the lead's."""
+    parts = [*_apart([last for (_, last), _ in pairwise(log.spoken)], rows)]
+    if parts and _heard_to_its_end(chronicle, log, parts[-1][-1], later):
+        parts.pop()
+    for part in parts:
+        base = max((row.offset or 0 for row in part if row.kind == "produced"), default=None)
+        if base is not None:
+            asked = (row.offset for row in part if row.offset is not None and row.offset > base)
+            yield base, min(asked, default=base + 1)
+
+
+def _apart(pauses: Sequence[int], rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    """The rows up to each pause of their log, and those behind the last one."""
+    left = sorted(rows, key=_logged)
+    for pause in pauses:
+        before = [row for row in left if _logged(row) <= pause]
+        left = left[len(before) :]
+        if before and left:
+            yield before
+    if left:
+        yield left
+
+
+def _heard_to_its_end(chronicle: Chronicle, log: LoggedRequests, last: Row, later: int | None) -> bool:
     """Whether the log of its requests speaks until its leader tells where its log ended, or until another one led."""
-    log, since = log_of(logs, answer.witness or 0), answer.last_time or answer.time or 0
-    if not log.here:
-        return True
-    words = (m for m in chronicle.told_by(answer.witness or 0) if own_log_end(m) is not None)
+    since = _logged(last)
+    words = (m for m in chronicle.told_by(log.broker) if own_log_end(m) is not None)
     ends = [m.time for m in words if m.time is not None and m.time >= since]
     until = min([*ends, *(() if later is None else (later,))], default=None)
     # A broker that was down writes nothing: a log that speaks again since then lacks nothing for that.
     return until is not None and (log.until >= until or not any(log.unheard(since, until)))
 
 
-def _end_at_least(chronicle: Chronicle, answer: Produced) -> int:
-    """The next offset that a follower asked the leader for, else the next one of all."""
-    first = answer.offset or 0
-    asked = (m.offset for m in chronicle.told_by(answer.witness or 0) if _asks_behind(m, answer))
-    return min((offset for offset in asked if offset is not None), default=first + 1)
-
-
-def _asks_behind(moment: Moment, answer: Produced) -> bool:
-    fetches = moment.kind == "fetched" and moment.term == answer.term and agreed(moment)
-    return fetches and (moment.offset or 0) > (answer.offset or 0)
+def _logged(row: Moment) -> int:
+    return row.last_time or row.time or 0

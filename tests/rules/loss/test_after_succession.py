@@ -52,6 +52,16 @@ def test_what_was_acknowledged_when_another_led_is_no_certain_loss(answered: int
     assert [p.worth for loss in losses(evidence) for p in loss.portions if p.start_offset == 2] == [worth]
 
 
+@pytest.mark.parametrize(("epoch", "said"), [(1, ""), (2, "Nothing here tells when another broker took its place")])
+def test_who_led_an_epoch_that_nothing_names_may_have_led_already(epoch: int, said: str) -> None:
+    """Epoch 1 may have been another broker's, long before the one that is told."""
+    text = STOOD_STILL.replace("epoch 1", f"epoch {epoch}").replace("|11", f"|{epoch}{epoch}")
+    evidence = read_sketch(text.format(answered=1500, then=1600, word=DIED)).evidence
+    (found,) = (f for f in BY_ID["ACK001"].check(evidence) if isinstance(f, Violation))
+    assert said in str(found.facts["instead"])
+    assert found.severity == (Severity.MEDIUM if said else Severity.HIGH)
+
+
 def test_a_log_end_that_may_be_of_a_later_epoch_ends_no_batch() -> None:
     """Its word that it followed in epoch 1 is not here: what it saves is as long as that epoch's records."""
     drawn = """

@@ -142,3 +142,11 @@ def test_a_log_that_ends_long_before_its_lead_does_not_hear_its_end() -> None:
     late = replace(LOADED, end_offset=408, time=900_000)
     assert last_end(logged((1000, 2100)), late) == 349
     assert last_end(logged((1000, 2100), (901_000, 902_000)), late) == 408
+
+
+def test_a_batch_before_a_pause_of_its_log_does_not_go_on_to_the_next_answer() -> None:
+    """A rotated file may be missing there: who wrote the records between, and for whom, is not told."""
+    later = replace(ANSWERED, offset=400, time=900_000)
+    loaded = replace(LOADED, end_offset=408, time=900_500)
+    assert last_end(logged((1000, 2100), (899_000, 901_000)), later, loaded) == 349
+    assert last_end(logged((1000, 901_000)), later, loaded) == 400
