@@ -38,6 +38,11 @@ def late_answers(evidence: PartitionEvidence, epoch: int) -> Callable[[Produced]
     # Of an epoch that nothing names it is not known either who led it, and when.
     following = range(epoch + 1, max((*evidence.openings, *evidence.chronicle.leaders, epoch)) + 1)
 
+    def led_later(sign: Moment, answer: Produced) -> bool:
+        """Whether its leader surely opened an epoch after the answer, no newer one than the sign is of."""
+        own = (o for n, o in evidence.openings.items() if epoch < n <= (sign.epoch or 0) and o.broker == _leader(sign))
+        return any(o.time is not None and _earliest(o, answer, clocks) > (answer.time or 0) for o in own)
+
     def lateness(answer: Produced) -> Lateness:
         at = answer.time
         if answer.acks == -1 or at is None:
@@ -50,7 +55,7 @@ def late_answers(evidence: PartitionEvidence, epoch: int) -> Callable[[Produced]
         between = range(following.start, min(max(following.stop, answer.newest_term(answer.term or 0) + 1), newest + 1))
         if (unseen := _unseen(evidence, between, answer)) == "untimed":
             return unseen
-        late = unseen or any(_earliest(sign, answer, clocks) <= at for sign in others)
+        late = unseen or any(_earliest(sign, answer, clocks) <= at and not led_later(sign, answer) for sign in others)
         return "perhaps" if late and not _died(evidence, answer) else ""
 
     return lateness
