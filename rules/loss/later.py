@@ -38,9 +38,12 @@ class Later:
         return bisect_right(self._epochs, epoch)
 
     def lost_by(self, missing: Sequence[Produced], epoch: int) -> RoleTaken:
-        """The first opening at or below the first of some records that are missing, once more or not; else the next."""
+        """The first opening at or below the first of some records that are missing, once more or not; else the next.
+
+        An epoch that their answers may be of has not lost them.
+        """
         first = min(missing, key=lambda m: m.offset or 0)
-        later = self.after(epoch)
+        later = self.after(max(m.newest_term(epoch) for m in missing)) or self.after(epoch)
         own = (m for m in self._again.get(epoch, ()) if m.clock == first.clock and (m.time or 0) > (first.time or 0))
         openings = (m for opening in later for m in (opening, *self._again.get(opening.epoch or 0, ())))
         return next((m for m in (*own, *openings) if (m.offset or 0) <= (first.offset or 0)), later[0])
