@@ -235,12 +235,19 @@ def _by_answers(evidence: PartitionEvidence) -> Iterator[LeftOut]:
 
 
 def answers_of(evidence: PartitionEvidence, part: LeftOut) -> list[Produced]:
-    """What producers were told of it; where its epoch is not sure, what is surely gone of no other epochs than its."""
-    if not part.older:
-        return accounts(evidence).answers(part.epoch, part.start, part.end, part.in_time)
-    fated = (fate for fate in fates(evidence) if isinstance(fate, Gone) and fate.sure and fate.epoch >= part.first)
-    gone = (m for fate in fated for m in fate.answers if m.newest_term(fate.epoch) <= part.newest)
-    return [m for m in gone if part.start <= (m.offset or 0) < part.end]
+    """What producers were told of it; where its epoch is not sure, what is surely gone of no other epochs than its.
+
+    What its leader answered in an older epoch or in this one, and is surely gone, is told of it too.
+    """
+    fated = [fate for fate in fates(evidence) if isinstance(fate, Gone) and fate.sure]
+    if part.older:
+        own: list[Produced] = []
+        gone = (m for f in fated if f.epoch >= part.first for m in f.answers if m.newest_term(f.epoch) <= part.newest)
+    else:
+        own = accounts(evidence).answers(part.epoch, part.start, part.end, part.in_time)
+        before = (fate for fate in fated if fate.epoch < part.epoch and fate.leader == part.leader)
+        gone = (m for f in before for m in f.answers if m.newest_term(f.epoch) >= part.epoch)
+    return own + [m for m in gone if part.start <= (m.offset or 0) < part.end]
 
 
 def _acknowledged(gone: Gone, stretch: AnsweredStretch) -> LeftOut:
