@@ -106,6 +106,8 @@ def _untold_of_its_log(
     """Why a log that is long enough need not hold what had been written."""
     if not furthest.witnessed:  # of records that every copy has lost since, none tells
         return f"no witness tells what broker {change.leader} lacked"
+    if not before:
+        return f"it is not known what broker {change.leader} lacked: nothing tells of which epoch the last records were"
     last = max(before)
     if _wrote_others(evidence, change.leader, last, before[last].offset):
         held = f"broker {change.leader} held the records of epoch {last}"

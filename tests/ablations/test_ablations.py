@@ -46,7 +46,10 @@ def test_less_of_a_walk_accuses_no_more(seed: int, tmp_path: Path) -> None:
         assert not wrong, f"{ablation.name}: {wrong}"
 
 
-BARRED = ((112, 6), (205, 6), (17, 7), (34, 1), (176, 0), (205, 8), (230, 7), (275, 6), (275, 9), (20344, 7), (9307, 0))
+BARRED = (
+    (112, 6), (205, 6), (17, 7), (34, 1), (176, 0), (205, 8), (230, 7), (275, 6), (275, 9), (20344, 7), (9307, 0),
+    (20603, 6),
+)  # fmt: skip
 """Walks and ablations after which an action could be called safe that is not: logs of requests cut, a leader gone."""
 
 
