@@ -12,6 +12,7 @@ from rules.advice.weighed import OwedCut, Stretch
 from rules.chronicle.extents import Extents
 from rules.counterfactual import as_run
 from rules.evidence import PartitionEvidence, Replica, epoch_held
+from rules.evidence.deleted_records import deleted_records
 from rules.evidence.follower_rule import rule_run_by
 from rules.loss.accounts import accounts
 from rules.loss.incurred import by_worth, losses
@@ -131,8 +132,9 @@ def _gone(follower: Replica, leader: Replica, cut_to: int, evidence: PartitionEv
 
 
 def stretches_of(replica: Replica, epoch: int, start: int, end: int, evidence: PartitionEvidence) -> Iterator[Stretch]:
-    """What is of the topic as it is now, or may be, in stretches: of what may be older nobody surely was told."""
+    """What is of the topic as it is now, or may be, and not deleted: of what may be older nobody surely was told."""
     own, perhaps = Extents.of([(start, end)]) - replica.earlier.sure, replica.earlier.possible
+    own -= deleted_records(evidence, replica)
     yield from (stretch_of(replica, epoch, low, high, evidence) for low, high in (own - perhaps).parts)
     for low, high in (own & perhaps).parts:
         yield Stretch(

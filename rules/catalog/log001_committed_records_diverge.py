@@ -35,7 +35,8 @@ def committed_records_diverge(evidence: PartitionEvidence) -> Iterator[Violation
     ------
     A consumer can read two different records at one offset, depending on who leads. No metric shows it, and no later
     fetch heals it. Of two epochs, the one that a later epoch replaced there is wrong. Within one epoch, a replica that
-    stands alone against others that agree is wrong. Where neither tells, all that differ count as wrong.
+    stands alone against others that agree is wrong. Where neither tells, all that differ count as wrong. Records that
+    leaders had deleted count no more, whatever files still hold of them.
 
     Undecided when
     --------------
@@ -83,8 +84,9 @@ def _open_points(evidence: PartitionEvidence) -> Iterator[Undecided]:
         )
     for apart in committed_apart(evidence) if evidence.topic != METADATA_TOPIC else ():
         difference = apart.difference
-        if apart.untold and not difference.same_epoch:
-            brokers, start, end = (difference.left.broker, difference.right.broker), difference.start_offset, difference.end_offset
+        start, end = apart.start_offset, difference.end_offset
+        if apart.untold and start < end and not difference.same_epoch:
+            brokers = (difference.left.broker, difference.right.broker)
             unlisted = apart.unlisted
             without = f". The replication-offset-checkpoint of {numbered('broker', unlisted, 'has')} no entry for this partition"
             yield Undecided(
@@ -112,8 +114,8 @@ def _by_range(evidence: PartitionEvidence) -> dict[tuple[int, int], list[Differe
     for apart in committed_apart(evidence):
         difference = apart.difference
         end = min(difference.end_offset, apart.end_offset)
-        if difference.start_offset < end:
-            ranges.setdefault((difference.start_offset, end), []).append(difference)
+        if apart.start_offset < end:
+            ranges.setdefault((apart.start_offset, end), []).append(difference)
     return ranges
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from parsers.tables import BatchHeader, EpochEntry, OffsetCheckpoint
 from rules.evidence import PartitionEvidence, Replica
 from rules.evidence.absent_segments import ends_unread
+from rules.evidence.deleted_records import first_undeleted
 from rules.evidence.electable import would_follow
 from rules.evidence.follower_rule import knows_no_epoch
 from rules.finding import Bearing, Exhibit, RecordsMeant, Severity, Undecided, Violation, capital, offsets_told
@@ -20,7 +21,7 @@ from rules.rule import rule
     needs=(BatchHeader, EpochEntry, OffsetCheckpoint),
     law="TruncationJustified",
     implied_by=("EPOCH002", "EPOCH003", "EPOCH004", "SEG006", "LEAD001"),
-    message="Broker {follower} will truncate its log to offset {start_offset} when it follows broker {leader}. {meaning:.} "
+    message="Broker {follower} will truncate its log to offset {cut_to} when it follows broker {leader}. {meaning:.} "
     "{answer:.}",
     order="of epochs",
     bearing=Bearing(
@@ -41,7 +42,7 @@ def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
     When the replica returns as a follower, its records from the named offset on are removed. Above its high
     watermark that is the protocol at work and information only. Below it, or below what logs tell of records of
     their epochs, committed records are destroyed. This may be their last copy. Where the leader holds the same
-    records the cut only costs a copy: low severity.
+    records the cut only costs a copy: low severity. What leaders had deleted is no part of them.
 
     Undecided when
     --------------
@@ -68,8 +69,9 @@ def truncation_owed(evidence: PartitionEvidence) -> Iterator[Violation | Undecid
             yield _by_watermark(ignorant, follower, leader)
         else:
             owed = truncate_on_fetch(follower.at(follower.log_end_offset), leader.at(leader.log_end_offset))
-            if owed.cuts and owed.offset < follower.log_end_offset:
-                yield _violation(evidence, follower, leader, owed)
+            begun = first_undeleted(evidence, owed.offset, follower.log_end_offset, follower)
+            if owed.cuts and begun < follower.log_end_offset:
+                yield _violation(evidence, follower, leader, owed, begun)
 
 
 def _by_watermark(ignorant: Replica, follower: Replica, leader: Replica) -> Undecided:
@@ -93,25 +95,23 @@ def _by_watermark(ignorant: Replica, follower: Replica, leader: Replica) -> Unde
     return Undecided(reason=f"{first}.{kept}{some} Whether {who} then {wrong} is not known", missing=missing, brokers=(follower.broker,), blocking=False)
 
 
-def _violation(evidence: PartitionEvidence, follower: Replica, leader: Replica, owed: Truncation) -> Violation:
+def _violation(evidence: PartitionEvidence, follower: Replica, leader: Replica, owed: Truncation, begun: int) -> Violation:
     watermark = follower.high_watermark
     on_disk = watermark.offset if watermark else follower.log_start_offset
     committed = min(max(on_disk, evidence.committed_by_proof(follower)), follower.log_end_offset)
-    severity, meaning = _weigh(evidence, follower, leader, owed.offset, committed)
+    severity, meaning = _weigh(evidence, follower, leader, begun, committed)
     exchange = owed.exchanges[0]
     return Violation(
         brokers=(follower.broker,),
-        start_offset=owed.offset,
+        start_offset=begun,
         end_offset=follower.log_end_offset,
         severity=severity,
         facts={
-            "follower": follower.broker, "leader": leader.broker,
+            "follower": follower.broker, "leader": leader.broker, "cut_to": owed.offset,
             "asked_epoch": exchange.asked_epoch, "asked_offset": exchange.asked_offset,
             "answered_epoch": exchange.answered_epoch, "answered_offset": exchange.answered_offset,
-            "exchanges": len(owed.exchanges),
-            "answer": _answer(leader.broker, exchange),
-            "committed_end": committed,
-            "meaning": meaning,
+            "exchanges": len(owed.exchanges), "answer": _answer(leader.broker, exchange),
+            "committed_end": committed, "meaning": meaning,
         },
         exhibits=tuple(_exhibits(follower, owed.offset)),
     )

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from rules.evidence import Difference, PartitionEvidence, Replica
 from rules.evidence.asked_once import asked_once
+from rules.evidence.deleted_records import first_undeleted
 
 
 class CommittedApart(Struct, frozen=True):
@@ -16,6 +17,8 @@ class CommittedApart(Struct, frozen=True):
     difference: Difference
     known: tuple[tuple[Replica, int | None], ...]
     """Null of a side of which nothing tells it: no high watermark on disk, no proof."""
+    start_offset: int
+    """Where it begins behind what leaders had deleted of either side's records; its end if that was all."""
 
     @property
     def end_offset(self) -> int:
@@ -40,7 +43,11 @@ def committed_apart(evidence: PartitionEvidence) -> Sequence[CommittedApart]:
     sides = {replica.path: replica for d in evidence.differences for replica in (d.left, d.right)}
     proved = {path: evidence.committed_by_proof(replica) for path, replica in sides.items()}
     return [
-        CommittedApart(d, tuple((side, _known(d, side, proved[side.path])) for side in (d.left, d.right)))
+        CommittedApart(
+            d,
+            tuple((side, _known(d, side, proved[side.path])) for side in (d.left, d.right)),
+            first_undeleted(evidence, d.start_offset, d.end_offset, d.left, d.right),
+        )
         for d in evidence.differences
     ]
 

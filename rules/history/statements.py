@@ -209,6 +209,8 @@ class LogEvent(Witnessed, frozen=True, kw_only=True):
     end_offset: int | None = None
     high_watermark: int | None = None
     log_start_offset: int | None = None
+    by_leader: bool = False
+    """Whether a follower may have moved its log start after its leader's: before 2.6 the line gives no reason."""
 
 
 class Notice(Witnessed, frozen=True, kw_only=True):

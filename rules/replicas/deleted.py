@@ -23,6 +23,8 @@ class Deleted:
         self._moments, self._openings, self._replicas = moments, openings, replicas
         self.highest = 0
         """The highest log start that any broker told of its own log, in whatever epoch."""
+        self._handed_on: dict[int, int] = {}
+        """By epoch the highest log start that a follower took over from its leader."""
         starts: dict[str, dict[int, int]] = {}
         begun: dict[str, int] = {}
         for moment in moments:
@@ -30,6 +32,8 @@ class Deleted:
             self.highest = max(self.highest, start)
             # In the oldest term that it may be of: a cut before a newer one would be told.
             term = moment.latest_term if moment.term is None else moment.term
+            if term is not None and isinstance(moment, LogEvent) and moment.by_leader:
+                self._handed_on[term] = max(self._handed_on.get(term, 0), moment.log_start_offset or 0)
             if term is not None and (start or moment.clock in starts):
                 own = starts.setdefault(moment.clock, {})
                 # Who makes its log anew, or cuts it, may do so at the end of an epoch in which it had deleted.
@@ -38,18 +42,21 @@ class Deleted:
         self._starts = {clock: [own[term] for term in sorted(own)] for clock, own in starts.items()}
 
     def below(self, leader: int | None, epoch: int) -> int:
-        """Where a leader's log began in an epoch at last, as far as it told or as disks show."""
+        """Where a leader's log began in an epoch at last, as far as it or a follower told, or as disks show."""
         clock = f"broker {leader}"
         place = bisect_right(self._terms.get(clock, ()), epoch)
         own = self._starts[clock][place - 1] if place else 0
-        return max(own, *self._on_disk(leader, epoch), 0)
+        return max(own, self._handed_on.get(epoch, 0), *self._on_disk(leader, epoch))
 
     def _on_disk(self, leader: int | None, epoch: int) -> Iterator[int]:
         """Where logs begin that know no newer epoch: its own, or a follower's that begins amid a segment as it did."""
         for replica in self._replicas:
             amid = replica.log_start_offset > min((each.base_offset for each in replica.segments), default=0)
             if replica.last_known_epoch == epoch and (replica.broker == leader or amid):
-                yield replica.log_start_offset
+                start = replica.log_start_offset
+                # First files that nobody tells to be deleted are only not here.
+                gone = (u.expected_offset for u in replica.unopened if (u.next_offset or start + 1) <= start)
+                yield min((begun for begun in gone if begun is not None), default=start)
 
     def lost_later(
         self, leader: int | None, epoch: int, end: int, lost_in: int, again: RoleTaken | None = None

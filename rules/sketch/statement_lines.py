@@ -22,7 +22,8 @@
     t9 mends 2 to 4                       broker 2 loads its log, cannot read it from offset 4 on, and cuts it there
     t9 saves 2 at 4                       broker 2 saves what producers wrote up to its log end, 4
     t9 begins 2                           broker 2 begins a new, empty log
-    t9 starts 2 at 4                      broker 2 moves the start of its log to 4, by retention or for a client
+    t9 starts 2 at 4                      broker 2 moves the start of its log to 4, by retention or for a client; as a
+                                          follower after its leader's start, `by leader`
     t9 deletes 2                          broker 2 gives its log up to be deleted
     t10 isr 1 now 1,2                     broker 1, the leader, tells the ISR that is in force; with `version 3` behind
                                           it, its partition epoch too
@@ -83,7 +84,9 @@ _FORMS: Final[Mapping[str, _StatementForm]] = {
     "mends": _StatementForm("damaged-end-cut", _BROKER_TO),
     "saves": _StatementForm("producer-state-saved", r"(?P<broker>\d+) at (?P<offset>\d+)"),
     "begins": _StatementForm("log-created", _BROKER),
-    "starts": _StatementForm("log-start-moved", r"(?P<broker>\d+) at (?P<log_start_offset>\d+)"),
+    "starts": _StatementForm(
+        "log-start-moved", r"(?P<broker>\d+) at (?P<log_start_offset>\d+)(?P<by_leader> by leader)?"
+    ),
     "deletes": _StatementForm("log-deleted", _BROKER),
     "isr": _StatementForm("isr", r"(?P<broker>\d+) now (?P<isr>[\d,]+)" + _VERSION),
     "fails": _StatementForm("marked-as-failed", _BROKER),
@@ -133,7 +136,7 @@ _FORMS: Final[Mapping[str, _StatementForm]] = {
 }
 _READ_AS: Final[Mapping[str, Callable[[str], object]]] = {
     **dict.fromkeys(("isr", "previous_isr", "replicas", "elr", "last_known_elr"), ids),
-    **dict.fromkeys(("implied", "record"), bool),
+    **dict.fromkeys(("implied", "record", "by_leader"), bool),
     "acks": lambda text: -1 if text == "all" else 1,
 }
 """How the words for a field become its value; those for all others are numbers."""

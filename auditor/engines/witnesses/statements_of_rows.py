@@ -68,6 +68,8 @@ _EVENTS: Final[Mapping[str, str]] = {
 _ELIGIBLE: Final = re.compile(r"\belr: \[([\d, ]{1,200})\] ->")
 """In a line of a change the eligible leader replicas before it."""
 _NUMBER: Final = re.compile(r"\d+")
+_AFTER_ITS_LEADER: Final = "leader offset increment"
+"""Why a follower moves its log start, unless for its own retention; before 2.6 no reason is printed."""
 
 
 def with_its_topic(named: Named) -> Moment:
@@ -129,6 +131,7 @@ def _event(event: BrokerEvent, kind: str) -> Moment:
         end_offset=event.log_end_offset,
         high_watermark=event.high_watermark,
         log_start_offset=event.log_start_offset,
+        by_leader=kind == "log-start-moved" and event.detail in (None, _AFTER_ITS_LEADER),
         answered_epoch=event.epoch if kind == "cut-by-epoch-answer" else None,
         answer_offset=event.answer_offset,
         isr=ids(event.isr),
