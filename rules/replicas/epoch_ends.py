@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from rules.chronicle.chronicle import Chronicle
 from rules.chronicle.extents import Extents
+from rules.history.log_cuts import decided_by
 from rules.history.moments import Moment, agreed
 from rules.history.statements import RoleTaken
 from rules.replicas.batch_ends import later_ones_reach
@@ -49,7 +50,7 @@ def epoch_ends(
     for epoch, last in answered.items():
         end = _answered_end(last, batch_end(last, epoch))
         ends[epoch] = max(ends.get(epoch, end), end)
-    for epoch, latest, end in _gone_on(chronicle, openings):
+    for epoch, latest, end in (*_gone_on(chronicle, openings), *_cut_off(chronicle)):
         if latest > epoch:
             of_some.append((epoch, EpochReach(offset=end[0], because=end[1], witnessed=True, last_epoch=latest)))
         else:
@@ -147,6 +148,24 @@ def _gone_on(
             between = (e for e in range(following - 1, epoch, -1) if e not in chronicle.led_by_nobody)
             because = f"broker {opening.broker} had its records up to there when it led next"
             yield epoch, next(between, epoch), (opening.offset, because)
+
+
+def _cut_off(chronicle: Chronicle) -> Iterator[tuple[int, int, tuple[int, str]]]:
+    """How far an epoch, or a newer one, had been written of which a follower cut what its leader had not.
+
+    The answer names the last epoch that both know: what is cut is of that or a newer one, and older than the leader's.
+    """
+    for cut in chronicle.cuts:
+        own, end = chronicle.told_by(cut.broker), cut.log_end_offset or 0
+        said = decided_by(own, own.index(cut.moment))
+        shared = None if said is None or said.answer_offset != cut.offset else said.answered_epoch
+        if said is None or shared is None or end <= cut.offset:
+            continue
+        led = (epoch for epoch, leader in chronicle.leaders.items() if leader == said.leader)
+        before = max(led, default=None) if cut.epoch is None else cut.epoch
+        if before is not None and before > shared:
+            latest = before - 1 if cut.former_epoch is None else min(before - 1, cut.former_epoch)
+            yield shared, max(shared, latest), (end, f"broker {cut.broker} held its records up to there and cut them")
 
 
 def _copied(replicas: Sequence[Replica], openings: Mapping[int, RoleTaken]) -> Iterator[tuple[int, EpochReach]]:

@@ -35,7 +35,8 @@
     t12 exits 2                           broker 2 stops rather than cut its log to its leader's end
     t13 resets 2 to 7                     broker 2 drops its whole log and begins anew at offset 7
     t14 cuts 2 to 3 by hw                 broker 2's fetcher decides for its high watermark 3
-    t15 answers 2 with 0:3                broker 2's fetcher decides by the answer: epoch 0 ends at 3
+    t15 answers 2 with 0:3                broker 2's fetcher decides by the answer: epoch 0 ends at 3; behind it may
+                                          stand whose answer it is, `from 1`
     t16 fell 2 from 8 to 7                broker 2's high watermark fell from 8 to 7
     t17 shrinks 1 from 1,2 to 1 at 4      broker 1, whose log ends at 4, proposes a smaller ISR
 
@@ -95,7 +96,8 @@ _FORMS: Final[Mapping[str, _StatementForm]] = {
     "resets": _StatementForm("log-reset", _BROKER_TO),
     "cuts": _StatementForm("cut-by-high-watermark", _BROKER_TO + " by hw"),
     "answers": _StatementForm(
-        "cut-by-epoch-answer", r"(?P<broker>\d+) with (?P<answered_epoch>\d+):(?P<answer_offset>(?P<offset>\d+))"
+        "cut-by-epoch-answer",
+        r"(?P<broker>\d+) with (?P<answered_epoch>\d+):(?P<answer_offset>(?P<offset>\d+))(?: from (?P<leader>\d+))?",
     ),
     "fell": _StatementForm("high-watermark-fell", r"(?P<broker>\d+) from (?P<offset>\d+) to (?P<high_watermark>\d+)"),
     "shrinks": _StatementForm(

@@ -463,3 +463,37 @@ t5 leads 1 epoch 5 at 2 hw 2
 )
 def test_each_record_is_left_out_once_whatever_epochs_it_may_be_of(drawing: str, parts: list[tuple[int, int]]) -> None:
     assert sorted((part.start, part.end) for part in left_out(read_sketch(drawing).evidence)) == parts
+
+
+ROLES_UNTOLD = """
+broker 1 0000{later}|
+broker 2 0000{later}|
+t1 leader 1 epoch 0 isr 1,2 record
+t5 leader 2 epoch 1 isr 2 record
+{more}
+t6 loads 1 at 7
+{cut}
+"""
+CUT_BY_ANSWER = "t7 answers 1 with 0:4 from 2\nt8 truncates 1 to 4"
+LED_SINCE = "t7 leader 1 epoch 2 isr 1,2 record\nt8 leader 2 epoch 3 isr 2 record"
+
+
+@pytest.mark.parametrize(
+    ("later", "more", "cut", "left"),
+    [
+        ("1111", "", CUT_BY_ANSWER, [(0, None, 4, 7)]),
+        # Its leader is not told, or has cut nothing by an answer: of which epoch those records were is not known.
+        ("1111", "", "t8 truncates 1 to 4", []),
+        ("1111", "", "t7 cuts 1 to 4 by hw\nt8 truncates 1 to 4", []),
+        # The same broker led once more: what was cut may be of an epoch between.
+        ("1133", LED_SINCE, CUT_BY_ANSWER, [(0, 2, 6, 7)]),
+        # It removed nothing.
+        ("1111", "", "t7 answers 1 with 0:7 from 2\nt8 truncates 1 to 7", []),
+    ],
+)
+def test_what_a_leaders_answer_had_cut_is_of_the_epoch_that_it_named(
+    later: str, more: str, cut: str, left: list[tuple[int, int | None, int, int]]
+) -> None:
+    """No log of roles is here."""
+    told = left_out(read_sketch(ROLES_UNTOLD.format(later=later, more=more, cut=cut)).evidence)
+    assert [(each.epoch, each.latest_epoch, each.start, each.end) for each in told] == left
