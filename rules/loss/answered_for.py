@@ -179,8 +179,18 @@ def _perhaps_answered(evidence: PartitionEvidence) -> Iterator[Unsettled]:
                 end_offset=part[1],
                 epoch=stretch.epoch,
                 shown=() if opening is None else ((opening, "the next leader opens its epoch"),),
-                blocking=why.matters or (not here and bool(survivors(evidence, stretch.epoch, *part))),
+                blocking=why.matters or (not here and _may_be_missed(evidence, stretch, leader, part)),
             )
+
+
+def _may_be_missed(evidence: PartitionEvidence, stretch: LeftOut, leader: int | None, part: tuple[int, int]) -> bool:
+    """Whether a copy still has what a leader wrote, or neither a finding of the loss nor any of its answers is here."""
+    if survivors(evidence, stretch.epoch, *part):
+        return True
+    own = () if leader is None else evidence.chronicle.told_by(leader)
+    lost = (term for term in evidence.lost_terms if term.epoch == stretch.next_epoch)
+    found = any(term.start_offset <= part[0] and part[1] <= term.committed.end_offset for term in lost)
+    return not found and not any(isinstance(moment, Answered) for moment in own)
 
 
 def _may_have_acknowledged(

@@ -54,4 +54,6 @@ def test_every_page_names_the_partition_that_a_question_is_about() -> None:
     assert [(each["topic"], each["partition"]) for each in question["places"]] == [("pay", 0)]
     assert "ACK001 not decided in partition pay-0: " in terminal.render(report, columns=200)
     assert "ACK001 not decided in partition pay-0: " in page.render(report)
-    assert "ACK001, partition pay-0: " in postmortem.render(report).replace("\\", "")
+    said = postmortem.render(report).replace("\\", "")
+    assert "ACK001 pay-0: " in said
+    assert "HW002, partition pay-0: " in said

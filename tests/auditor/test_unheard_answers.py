@@ -28,3 +28,18 @@ def test_a_request_that_is_logged_twice_is_no_acknowledgement(
     requests.write_text("\n".join(lines) + "\n")
     found = [f for f in audited(dump).violations if f.rule == "ACK001"]
     assert [(f.start_offset, f.end_offset) for f in found] == acknowledged
+
+
+@pytest.mark.parametrize("gone", [("kafka-request",), ("kafka-request", "state-change")], ids=["requests", "roles too"])
+def test_what_a_leader_wrote_and_cut_is_never_clean_where_nothing_tells_what_it_answered(
+    gone: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Its server.log tells the cut, and by the answer that called for it the epoch of what went."""
+    dump = copied("acks_one_lost", tmp_path / "dump", logs=True)
+    for log in (found for name in gone for found in dump.rglob(f"{name}.log")):
+        log.unlink()
+    report = audited(dump)
+    (asked,) = [f for f in report.findings if f.blocking]
+    assert (report.verdict, report.violations) == ("unknown", ())
+    assert (asked.rule, asked.brokers, asked.start_offset, asked.end_offset) == ("ACK001", (1,), 50, 70)
+    assert asked.values()["missing"] == "broker 1's request log, or the logs of the producers"

@@ -38,8 +38,8 @@ def evidence(drawing: str) -> PartitionEvidence:
         (["t2 acks 1 at 0 acks=all\n"], True),
         # Without the log that tells of restarts a role proves no process that went on.
         (["t7 loads 1 at 5\n"], False),
-        # Nobody logs requests: it is not this broker's log that is missing.
-        (["t2 acks 1 at 0 acks=all\n", "t9 acks 2 at 3 acks=all\n", "t9 acks 1 at 5 acks=all error 6\n"], False),
+        # Nobody logs requests: the records are gone, and nothing tells whether anybody misses them.
+        (["t2 acks 1 at 0 acks=all\n", "t9 acks 2 at 3 acks=all\n", "t9 acks 1 at 5 acks=all error 6\n"], True),
         # Its log of requests may have been cut behind the last answer that it tells of.
         (["t9 acks 1 at 5 acks=all error 6\n"], True),
     ],
