@@ -47,7 +47,8 @@ class Restarts(Struct, frozen=True):
             because = f"cannot be judged. Its log is not here whole: {names} is missing."
             return Gate(action=action, going="unknown", because=because)
         if last:
-            because = f"destroys the last copy of {named(d.stretch for d in last)}. {capital(last[0].because)}."
+            deepest = min(last, key=lambda d: d.stretch.start_offset)
+            because = f"destroys the last copy of {named(d.stretch for d in last)}. {capital(deepest.because)}."
             return Gate(action=action, going="no-go", because=because, first=copy_of(replica.broker, [replica.path]))
         together = [d for d in doomed if d.stretch.told_of and d.all_cut]
         if together:

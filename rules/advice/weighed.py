@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from rules.chronicle.extents import Extents
 from rules.finding import offsets_told
 from rules.loss.survivors import Survivor
 from rules.loss.unbilled import Unbilled
@@ -210,11 +211,9 @@ class Advice(Struct, frozen=True, kw_only=True):
 
 
 def named(stretches: Iterable[Stretch | Survivor]) -> str:
-    """Stretches in words; those that follow each other in one epoch, as of several files, are one."""
-    joined: list[tuple[int, int, int]] = []
+    """Stretches in words, each offset of an epoch once; those that touch, as of several files, are one."""
+    by_epoch: dict[int, list[tuple[int, int]]] = {}
     for s in stretches:
-        if joined and joined[-1][0] == s.epoch and joined[-1][2] == s.start_offset:
-            joined[-1] = s.epoch, joined[-1][1], s.end_offset
-        else:
-            joined.append((s.epoch, s.start_offset, s.end_offset))
-    return listed([f"{offsets_told(start, end)}{of_epoch(epoch)}" for epoch, start, end in joined] or [""])
+        by_epoch.setdefault(s.epoch, []).append((s.start_offset, s.end_offset))
+    joined = ((epoch, part) for epoch, own in by_epoch.items() for part in Extents.of(own).parts)
+    return listed([f"{offsets_told(*part)}{of_epoch(epoch)}" for epoch, part in joined] or [""])

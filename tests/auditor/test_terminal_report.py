@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from dumps_at_hand import ROOT, SAMPLES
+from dumps_at_hand import ROOT, SAMPLES, audited, copied
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -407,3 +407,11 @@ def test_what_is_barred_in_some_partitions_and_open_in_others_is_not_said_of_all
     assert "; in some partitions NO-GO: restarting broker 2" in parts["GO?"]
     alone, _ = told_within(report_on(SAMPLES / "lost_pages_hw"))
     assert "in some" not in alone["GO?"], "all of it is of one partition"
+
+
+def test_the_first_line_counts_the_partitions_of_a_question_that_is_asked_of_several(tmp_path: Path) -> None:
+    dump = copied("clean_4x", tmp_path / "dump", logs=True)
+    for checkpoint in dump.rglob("leader-epoch-checkpoint"):
+        checkpoint.unlink()
+    said = " ".join(render(audited(dump), columns=80).split())
+    assert "No verdict, because 2 questions about 11 partitions could not be decided (EPOCH003)." in said

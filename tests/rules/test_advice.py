@@ -558,3 +558,16 @@ def test_a_start_and_restarts_in_turn_have_one_condition_while_nobody_leads(isr:
     unless = [one.because.partition(" This holds unless ")[2].removesuffix(".") for one in starts_of]
     assert unless == (conditions or [""] * 3)
     assert gate(told, ROLLING).going == ("unknown" if conditions else "go")
+
+
+def test_an_offset_that_a_start_destroys_is_named_once_with_the_deepest_cut() -> None:
+    """Several may lead, and under each of them another part goes."""
+    told = advice_on(
+        NEW
+        + "broker 1 0000000| ; unclean\nbroker 2 00000111|\nbroker 3 00011111|\n"
+        + "t1 leader 2 epoch 1 isr 2,3 of 1,2,3\n"
+    )
+    because = gate(told, "restart broker 1").because
+    assert because.count("of epoch 0") == 1
+    assert "offsets 3–6 of epoch 0" in because
+    assert "from offset 7 to 3" in because

@@ -134,7 +134,9 @@ def doubts(report: AuditReport) -> Iterator[str]:
         yield "no replica was read"
     if undecided:
         rules = first_of([rule for rule, _ in undecided.most_common()], RULES_SHOWN)
-        yield f"{counted(undecided.total(), 'question')} could not be decided ({rules})"
+        places = {place for line in report.coverage.undecided if line.blocking for place in line.places}
+        about = f" about {len(places)} partitions" if len(places) > undecided.total() else ""
+        yield f"{counted(undecided.total(), 'question')}{about} could not be decided ({rules})"
     if unread:
         yield f"{counted(unread, 'part')} of the dump could not be read"
     not_here = [] if report.coverage.scope.partial else [*_not_here(report.coverage)]
