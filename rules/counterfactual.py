@@ -168,8 +168,12 @@ def named_epochs(epochs: Sequence[int]) -> str:
 
 def as_run(replica: Replica, version: BrokerVersion | None, end_offset: int) -> protocol.ReplicaLog:
     """The replica at an offset, searching its epochs as its broker's version does."""
+    return run_by(version, replica.at(end_offset))
+
+
+def run_by(version: BrokerVersion | None, state: protocol.ReplicaLog) -> protocol.ReplicaLog:
+    """A log that is searched for epochs as its broker's version does."""
     binary = parse_kafka_version(version.binary) if version and version.binary else None
-    state = replica.at(end_offset)
     return state if binary is None else structs.replace(state, end_offset_rule=end_offset_rule(binary))
 
 

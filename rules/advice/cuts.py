@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from rules.advice.copied_earlier import copied_earlier
 from rules.advice.weighed import OwedCut, Stretch
 from rules.chronicle.extents import Extents
-from rules.counterfactual import as_run
+from rules.counterfactual import run_by
 from rules.evidence import PartitionEvidence, Replica, epoch_held
 from rules.evidence.deleted_records import deleted_records
 from rules.evidence.follower_rule import rule_run_by
@@ -29,15 +30,20 @@ from rules.protocol.truncation import (
     consequence,
     truncate_on_fetch,
 )
+from rules.words import listed, numbered
 
 NEWEST: Final = "truncate-on-fetch"
+EPOCHS: Final = "leader-epoch-checkpoint"
+WATERMARKS: Final = "replication-offset-checkpoint"
+Starts = Sequence[protocol.ReplicaLog]
+"""A replica at its broker's next start, in every way that is open."""
 
 
 def owed_cuts(replicas: Sequence[Replica], evidence: PartitionEvidence) -> dict[tuple[str, str], OwedCut]:
     """What each replica would cut under each other one as leader, by the paths of follower and leader."""
     versions = {version.broker: version for version in evidence.versions}
-    states = {r.path: as_run(r, versions.get(r.broker), r.log_end_offset) for r in replicas}
-    elected = {path: _elected(state, evidence) for path, state in states.items()}
+    states = {r.path: [run_by(versions.get(r.broker), start) for start in r.next_starts()] for r in replicas}
+    elected = {path: [_elected(start, evidence) for start in starts] for path, starts in states.items()}
     return {
         (follower.path, leader.path): _owed_cut(
             (follower, states[follower.path]),
@@ -51,33 +57,68 @@ def owed_cuts(replicas: Sequence[Replica], evidence: PartitionEvidence) -> dict[
     }
 
 
+class _Played(Struct, frozen=True, kw_only=True):
+    """One exchange between two replicas, played to its end."""
+
+    rule: str
+    cut_to: int
+    then: Consequence
+    because: str
+
+
 def _owed_cut(
-    ours: tuple[Replica, protocol.ReplicaLog],
-    theirs: tuple[Replica, protocol.ReplicaLog],
-    name: RuleName | None,
-    evidence: PartitionEvidence,
+    ours: tuple[Replica, Starts], theirs: tuple[Replica, Starts], name: RuleName | None, evidence: PartitionEvidence
 ) -> OwedCut:
-    """The exchange between the two as they stand on their disks, played to its end."""
+    """The exchange between the two as they stand on their disks; of several that may be, what holds of each."""
     (follower, asking), (leader, answering) = ours, theirs
-    truncation = truncate_on_fetch(asking, answering) if name is None else RULES[name](asking, answering)
-    validated = truncation.rule == NEWEST and truncation.exchanges  # a fetch that names no epoch is not
-    reset = None if validated else after_first_fetch(asking, answering, truncation)
-    kept = min(truncation.kept_log_end_offset, reset.kept_log_end_offset if reset else truncation.kept_log_end_offset)
     earlier = copied_earlier(leader, follower, evidence)
-    cut_to = follower.log_end_offset if earlier and evidence.copied else min(kept, follower.log_end_offset)
+    kept = follower.log_end_offset if earlier and evidence.copied else 0
+    ways = [_played((follower, a), (leader, b), (name, kept), evidence) for a in asking for b in answering]
+    least = max(ways, key=lambda way: way.cut_to)
+    alike = all(way.then == least.then for way in ways)
     return OwedCut(
         follower=follower.broker,
         leader=leader.broker,
-        rule=truncation.rule,
+        rule=least.rule,
         in_force=name is not None,
         log_end_offset=follower.log_end_offset,
+        cut_to=least.cut_to,
+        gone=tuple(_gone(follower, leader, least.cut_to, evidence)),
+        then=least.then if alike else "agrees",
+        because=least.because,
+        leader_wrote=earlier,
+        untold="" if alike and all(way.cut_to == least.cut_to for way in ways) else _not_here(follower, leader),
+    )
+
+
+def _played(
+    ours: tuple[Replica, protocol.ReplicaLog],
+    theirs: tuple[Replica, protocol.ReplicaLog],
+    by: tuple[RuleName | None, int],
+    evidence: PartitionEvidence,
+) -> _Played:
+    """How far the follower cuts by a rule, with what it keeps in any case, and what comes of the two logs."""
+    (follower, asking), (leader, answering), (name, kept) = ours, theirs, by
+    truncation = truncate_on_fetch(asking, answering) if name is None else RULES[name](asking, answering)
+    validated = truncation.rule == NEWEST and truncation.exchanges  # a fetch that names no epoch is not
+    reset = None if validated else after_first_fetch(asking, answering, truncation)
+    end = min(each.kept_log_end_offset for each in (truncation, reset) if each)
+    cut_to = max(kept, min(end, follower.log_end_offset))
+    return _Played(
+        rule=truncation.rule,
         cut_to=cut_to,
-        gone=tuple(_gone(follower, leader, cut_to, evidence)),
         then=_parted(follower, leader, cut_to, evidence)
         or _borne_out(consequence(asking, answering, truncation), follower, leader, cut_to, evidence),
         because=reset.because if reset else truncation.because,
-        leader_wrote=earlier,
     )
+
+
+def _not_here(follower: Replica, leader: Replica) -> str:
+    """Which files of the two were not copied, by which the follower cuts its log."""
+    epochs = sorted(replica.broker for replica in (follower, leader) if replica.epochs_untold)
+    files = [f"the {EPOCHS} of {numbered('broker', epochs)}"] if epochs else []
+    files += [f"the {WATERMARKS} of broker {follower.broker}"] if follower.watermark_untold else []
+    return f"{listed(files)} {'is' if len(files) == 1 else 'are'} not here"
 
 
 def _elected(leader: protocol.ReplicaLog, evidence: PartitionEvidence) -> protocol.ReplicaLog:

@@ -14,7 +14,7 @@ from rules.finding import offsets_told
 from rules.loss.held_by_none import held_by_none
 from rules.loss.written_up_to import reach_untold
 from rules.protocol.offsets import without
-from rules.replicas.replica import UNREAD_EPOCHS
+from rules.replicas.claims import UNREAD_EPOCHS
 from rules.words import listed, numbered
 
 MARKERS_NAMED: Final = 3

@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rules.advice.cuts import EPOCHS, WATERMARKS
 from rules.advice.damage import NOT_WHOLE
 from rules.advice.lacking import Held, copies_first, costs
 from rules.advice.put_aside import deletions, removed_beside
@@ -30,10 +31,9 @@ from rules.evidence.follower_rule import rule_run_by
 from rules.finding import capital, offsets_told
 from rules.loss.incurred import Loss
 from rules.loss.unbilled import Unbilled
-from rules.replicas.replica import UNREAD_EPOCHS
+from rules.replicas.claims import UNREAD_EPOCHS
 from rules.words import listed, numbered
 
-WATERMARKS: Final = "replication-offset-checkpoint"
 ROLLING: Final = "restart all brokers one by one, or change the inter-broker protocol"
 LOSES_NOTHING: Final = "loses nothing."
 LOSES_NO_MORE: Final = "loses nothing more."
@@ -250,10 +250,10 @@ def _versions(
             f" followers may cut too much or too little. {capital(' and '.join(each))}."
         )
         return Gate(action=ROLLING, going="no-go", because=because, first=alike_first)
-    bare = [r for r in replicas if not (r.loaded_chain or _not_copied(r)) and r.log_end_offset > r.log_start_offset]
-    exposed = [r for r in bare if _watermark(r) < r.log_end_offset and WATERMARKS not in r.untold]
+    kept = {r.broker: max(start.high_watermark for start in r.next_starts()) for r in _without_epochs(replicas)}
+    exposed = [r for r in replicas if kept.get(r.broker, r.log_end_offset) < r.log_end_offset]
     if exposed:
-        names = ", ".join(f"broker {r.broker}'s {offsets_told(_watermark(r), r.log_end_offset)}" for r in exposed)
+        names = ", ".join(f"broker {r.broker}'s {offsets_told(kept[r.broker], r.log_end_offset)}" for r in exposed)
         because = f"would cut {names}. Without leader epochs a restarted follower cuts to its high watermark."
         return Gate(action=ROLLING, going="no-go", because=because, first="let the high watermark reach the log end")
     unknown = _unknown(rules, versions) or _doubted(replicas)
@@ -275,15 +275,15 @@ def _doubted(replicas: Sequence[Replica]) -> str:
     unread = sorted(replica.broker for replica in replicas if replica.epoch_file.state in UNREAD_EPOCHS)
     if unread:
         return f"the leader-epoch-checkpoint of {numbered('broker', unread)} cannot be read"
-    bare = [r for r in replicas if not r.loaded_chain and r.log.epochs and WATERMARKS in r.untold]
-    lacking = {"leader-epoch-checkpoint": filter(_not_copied, replicas), WATERMARKS: bare}
+    by_watermark = [r for r in _without_epochs(replicas) if r.watermark_untold]
+    lacking = {EPOCHS: [r for r in replicas if r.epochs_untold], WATERMARKS: by_watermark}
     owners = {file: sorted(replica.broker for replica in own) for file, own in lacking.items()}
     return next((f"the {file} of {numbered('broker', own)} is not here" for file, own in owners.items() if own), "")
 
 
-def _not_copied(replica: Replica) -> bool:
-    """Whether its records carry epochs, and the file is not here that its broker keeps of them."""
-    return replica.epoch_file.state == "missing" and replica.last_epoch >= 0
+def _without_epochs(replicas: Sequence[Replica]) -> list[Replica]:
+    """Those whose brokers have no epoch to go by, of whatever they have records."""
+    return [r for r in replicas if r.log_end_offset > r.log_start_offset and not (r.loaded_chain or r.epochs_untold)]
 
 
 def _unknown(rules: Mapping[int, str | None], versions: Mapping[int, BrokerVersion]) -> str:
@@ -294,7 +294,3 @@ def _unknown(rules: Mapping[int, str | None], versions: Mapping[int, BrokerVersi
     unknown = [f"which inter-broker protocol {numbered('broker', unspoken, 'speaks')}"] if unspoken else []
     unknown += [f"which versions {numbered('broker', silent, 'runs')}"] if silent else []
     return f"no log tells {', nor '.join(unknown)}" if unknown else ""
-
-
-def _watermark(replica: Replica) -> int:
-    return max(replica.high_watermark.offset if replica.high_watermark else 0, replica.log_start_offset)

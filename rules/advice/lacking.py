@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from rules.advice.cuts import merged
-from rules.advice.weighed import Candidate, Stretch, named, worth_of
+from rules.advice.weighed import Candidate, OwedCut, Stretch, named, worth_of
 from rules.protocol.offsets import without
 from rules.words import any_of, listed, numbered
 
@@ -41,6 +41,13 @@ def perhaps_lacked(held: Sequence[Held]) -> Iterator[str]:
     open_ones = [s for s in own if s.perhaps_told_of and not any(_within(s, known) for known in lacks)]
     if open_ones:
         yield f"it lacks {perhaps_words(open_ones)}"
+
+
+def cut_untold(cuts: Sequence[OwedCut]) -> Iterator[str]:
+    """That others may cut their logs when a candidate leads, and files were not copied by which they do."""
+    for cut in cuts:
+        if cut.untold:
+            yield f"how far broker {cut.follower} then truncates its log is not known: {cut.untold}"
 
 
 def perhaps_short(lacks: Sequence[Stretch]) -> str:

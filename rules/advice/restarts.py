@@ -66,6 +66,10 @@ class Restarts(Struct, frozen=True):
         if owed is not None and owed.in_doubt:
             first = copy_of(replica.broker, [replica.path])
             return Gate(action=action, going="unknown", because=perhaps_last(owed), first=first)
+        if owed is not None and owed.untold:
+            ends = f"How far it truncates its log when it follows broker {owed.leader} is not known: {owed.untold}."
+            first = copy_of(replica.broker, [replica.path])
+            return Gate(action=action, going="unknown", because=f"cannot be judged. {ends}", first=first)
         perhaps = [d for d in doomed if d.stretch.perhaps_told_of and (d.all_cut or not d.others)]
         if perhaps:
             cut_too = any(d.others for d in perhaps)

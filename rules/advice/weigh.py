@@ -9,7 +9,7 @@ from rules.advice.copied_earlier import perhaps_behind
 from rules.advice.cuts import merged, owed_cuts, stretches_of
 from rules.advice.damage import damage, doubts
 from rules.advice.gates import AlreadyLost, gates
-from rules.advice.lacking import Held, holders, perhaps_lacked, perhaps_short
+from rules.advice.lacking import Held, cut_untold, holders, perhaps_lacked, perhaps_short
 from rules.advice.unjudged_logs import unjudged_copies
 from rules.advice.weighed import Advice, Candidate, Doomed, Nowhere, OwedCut, Stretch
 from rules.evidence import PartitionEvidence, Replica
@@ -136,7 +136,7 @@ def _candidate(replica: Replica, owed: Cuts, held: Sequence[Held], evidence: Par
         log_end_offset=replica.log_end_offset,
         end_known=replica.end_known,
         damage=tuple(damage(replica, evidence)),
-        doubts=(*doubts(replica, evidence), *perhaps_lacked(held), *behind[-1:]),
+        doubts=(*doubts(replica, evidence), *perhaps_lacked(held), *behind[-1:], *cut_untold(cuts)),
         had_reached=_had_reached(replica, evidence),
         shut_down_cleanly=replica.clean_shutdown is not None,
         lacks=lacks,
@@ -241,9 +241,14 @@ def _doom(
 def _deepest(replicas: Sequence[Replica], leaders: Sequence[Replica], cuts: Cuts) -> dict[str, OwedCut]:
     """The furthest cut that each replica makes under anybody who may lead, by its path; none where it keeps its log."""
     owed = [(f.path, cuts[f.path, leader.path]) for leader in leaders for f in replicas if f is not leader]
-    real = [(path, cut) for path, cut in owed if cut.cut_to < cut.log_end_offset]
-    deepest = {path: min(cut.cut_to for other, cut in real if other == path) for path, _ in real}
-    return {path: cut for path, cut in reversed(real) if cut.cut_to == deepest[path]}
+    real = [(path, cut) for path, cut in owed if cut.untold or cut.cut_to < cut.log_end_offset]
+    deepest = {path: min(map(_depth, (cut for other, cut in real if other == path))) for path, _ in real}
+    return {path: cut for path, cut in reversed(real) if _depth(cut) == deepest[path]}
+
+
+def _depth(cut: OwedCut) -> tuple[bool, int]:
+    """By which cuts are ordered; one that is not known may go further than all others."""
+    return not cut.untold, cut.cut_to
 
 
 def _elsewhere(follower: Replica, stretch: Stretch, evidence: PartitionEvidence) -> Iterator[Survivor]:

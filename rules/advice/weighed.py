@@ -85,6 +85,8 @@ class OwedCut(Struct, frozen=True, kw_only=True):
     because: str
     leader_wrote: bool = False
     """Whether the leader wrote what it has not here, and its files were or may have been copied before."""
+    untold: str = ""
+    """Which files were not copied by which it may cut further, or keep what differs; empty where the cut is known."""
 
     @property
     def in_doubt(self) -> bool:

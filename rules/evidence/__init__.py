@@ -26,6 +26,7 @@ from rules.replay.missing import unbounded
 from rules.replay.told_watermarks import no_answer, none_told
 from rules.replicas.alone import stands_alone
 from rules.replicas.belied import Belied
+from rules.replicas.claims import NO_EPOCH_FILE, EpochClaim, EpochFile, OffsetClaim, ProducerClaim
 from rules.replicas.commits_of_groups import GroupCommit, GroupHome
 from rules.replicas.coordinators import DECIDED, Coordinated
 from rules.replicas.disagreement import Difference, Uncompared, differ
@@ -40,17 +41,7 @@ from rules.replicas.markers import MarkerMissing, MarkersApart, markers_apart
 from rules.replicas.metadata_snapshots import SnapshotSeen
 from rules.replicas.partition_counts import PartitionCount
 from rules.replicas.racks import racks_told
-from rules.replicas.replica import (
-    NO_EPOCH_FILE,
-    EpochClaim,
-    EpochFile,
-    Leftover,
-    OffsetClaim,
-    ProducerClaim,
-    Replica,
-    SegmentFile,
-    same_topic,
-)
+from rules.replicas.replica import Leftover, Replica, SegmentFile, same_topic
 from rules.replicas.sequences import SequenceBreak
 from rules.replicas.share import PartitionShare
 from rules.replicas.topic_ids import OtherId

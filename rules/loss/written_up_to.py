@@ -8,7 +8,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from parsers.provenance import Span
-from rules.evidence import CRASHED, METADATA_TOPIC, Committed, PartitionEvidence, Replica
+from rules.evidence import CRASHED, Committed, PartitionEvidence, Replica
 from rules.evidence.asked_once import asked_once
 from rules.evidence.kept_proofs import kept_proofs
 from rules.evidence.shortened import shortened_on_disk
@@ -88,8 +88,8 @@ def shut_down_cleanly(evidence: PartitionEvidence, replica: Replica) -> bool:
 
 def reach_untold(evidence: PartitionEvidence, replica: Replica) -> bool:
     """Whether its broker crashed or may have, and no checkpoint here tells what it had counted as committed before."""
-    known = shut_down_cleanly(evidence, replica) or evidence.copied == "live" or evidence.topic == METADATA_TOPIC
-    return not known and "replication-offset-checkpoint" in replica.untold
+    known = shut_down_cleanly(evidence, replica) or evidence.copied == "live"
+    return not known and replica.watermark_untold
 
 
 def left_by_a_cut(evidence: PartitionEvidence, replica: Replica) -> bool:
@@ -108,9 +108,9 @@ def perhaps_copied_before(evidence: PartitionEvidence, replica: Replica) -> bool
 
 
 def perhaps_without_its_end(evidence: PartitionEvidence, replica: Replica) -> bool:
-    """Whether its broker crashed or may have, and its log ends before what it had."""
+    """Whether its broker crashed or may have, and its log ends before what it had, or nothing tells what it had."""
     crashed = evidence.copied in CRASHED and below_its_watermark(evidence, replica)
-    return crashed or perhaps_copied_before(evidence, replica)
+    return crashed or perhaps_copied_before(evidence, replica) or reach_untold(evidence, replica)
 
 
 def below_its_watermark(evidence: PartitionEvidence, replica: Replica) -> bool:

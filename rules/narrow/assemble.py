@@ -9,10 +9,7 @@ from msgspec.structs import replace
 
 from parsers.provenance import LOG_DIR_CHECKPOINTS, FileKind
 from rules.chronicle.chronicle import Chronicle
-from rules.evidence import (
-    PartitionEvidence,
-    Replica,
-)
+from rules.evidence import METADATA_TOPIC, PartitionEvidence, Replica
 from rules.evidence.absent_segments import with_absent_segments
 from rules.facts.indexes import join_all_indexes
 from rules.facts.join import join_all
@@ -164,7 +161,7 @@ def _replica(facts: Sequence[Fact], claimed: Fact | None, untold: frozenset[File
         producer_claims=directory.producer_claims,
         indexes=join_all_indexes(fact.indexes for fact in facts),
         voters=directory.voters,
-        untold=untold,
+        untold=frozenset() if first.topic == METADATA_TOPIC else untold,
         refusals=directory.refusals + root.refusals,
         bytes_seen=sum(fact.bytes_seen for fact in facts),
         bytes_read=sum(fact.bytes_read for fact in facts),

@@ -20,7 +20,8 @@ from rules.replay import Replay, RoleEnd, translated
 from rules.replay.ends import NOBODY, last_roles
 from rules.replay.followers import capped, either, ranging
 from rules.replay.leading.bounds import at_least, at_most
-from rules.replicas.replica import OffsetClaim, Replica
+from rules.replicas.claims import OffsetClaim
+from rules.replicas.replica import Replica
 from rules.settings import STOPPED, STOPPING, Setting
 
 States = Callable[[int], Sequence[Setting]]

@@ -19,7 +19,8 @@ from rules.facts.producing import ProducerRun, SequenceStep
 from rules.facts.stretch import EpochRun
 from rules.history.log_cuts import Cut
 from rules.history.moments import Moment, own_log_end
-from rules.replicas.replica import Leftover, OffsetClaim, ProducerClaim, Replica
+from rules.replicas.claims import OffsetClaim, ProducerClaim
+from rules.replicas.replica import Leftover, Replica
 
 Proof = Literal["segments put aside", "a producer snapshot", "a sequence jump"]
 

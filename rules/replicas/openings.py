@@ -9,7 +9,8 @@ from typing import Final
 from parsers.provenance import Span
 from rules.history.moments import Moment, epoch_starts
 from rules.history.statements import RoleTaken
-from rules.replicas.replica import EpochClaim, Replica
+from rules.replicas.claims import EpochClaim
+from rules.replicas.replica import Replica
 
 ON_DISK: Final = "disk"
 """The clock of what no witness wrote and the disks themselves show."""

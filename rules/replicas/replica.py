@@ -6,9 +6,9 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, takewhile
-from typing import Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from parsers.provenance import FileKind, ReplicaState, Span
 from rules.chronicle.extents import NOTHING_POSSIBLE, Extents, Possible
@@ -18,49 +18,7 @@ from rules.facts.stretch import NO_LOG, UNOPENED, EpochRun, LogFacts, Stray, Unr
 from rules.protocol import replica_log as protocol
 from rules.protocol.epochs import EpochChain, EpochStart, assign_all, rebuild, truncate_from_end, truncate_from_start
 from rules.protocol.offsets import UNDEFINED_EPOCH, Epoch, Offset, OffsetRange
-
-
-class OffsetClaim(Struct, frozen=True, kw_only=True):
-    """An offset that a file states, and where it states it."""
-
-    offset: int
-    span: Span
-
-
-class EpochClaim(Struct, frozen=True, kw_only=True):
-    """One entry of a leader-epoch-checkpoint."""
-
-    epoch: int
-    start_offset: int
-    span: Span
-
-
-class ProducerClaim(Struct, frozen=True, kw_only=True):
-    """What a producer snapshot says of the last batch of one producer."""
-
-    producer_id: int
-    producer_epoch: int
-    last_sequence: int
-    first_offset: int
-    last_offset: int
-    snapshot_offset: int
-    """The log end when the snapshot was written."""
-    span: Span
-
-
-EpochFileState = Literal["missing", "empty", "entries", "malformed", "unreadable"]
-UNREAD_EPOCHS: Final[frozenset[EpochFileState]] = frozenset({"malformed", "unreadable"})
-
-
-class EpochFile(Struct, frozen=True, kw_only=True):
-    """The leader-epoch-checkpoint of a replica. An empty file is not a file with no entries: Kafka writes both."""
-
-    state: EpochFileState = "missing"
-    entries: tuple[EpochClaim, ...] = ()
-    span: Span | None = None
-
-
-NO_EPOCH_FILE: Final = EpochFile()
+from rules.replicas.claims import NO_EPOCH_FILE, EpochFile, OffsetClaim, ProducerClaim
 
 
 class SegmentFile(Struct, frozen=True, kw_only=True):
@@ -108,7 +66,10 @@ class Replica(Struct, frozen=True, kw_only=True, dict=True):
     """Of the newest snapshots."""
     indexes: IndexFacts = NO_INDEXES
     untold: frozenset[FileKind] = frozenset()
-    """Checkpoints of its log dir that were not copied or could not be read: whether they claim anything is open."""
+    """Checkpoints of its log dir that were not copied or could not be read: whether they claim anything is open.
+
+    None of the metadata log, of which no checkpoint of a log dir has a line.
+    """
     voters: tuple[int, ...] = ()
     """Voters that the metadata log's quorum-state names; none where the quorum is kept in the log itself."""
     strays: tuple[Stray, ...] = ()
@@ -262,9 +223,14 @@ class Replica(Struct, frozen=True, kw_only=True, dict=True):
         return truncate_from_start(chain, Offset(self.log_start_offset))
 
     def at(self, end_offset: int) -> protocol.ReplicaLog:
-        """The replica as the protocol saw it when its log ended at `end_offset`."""
+        """The replica as the protocol saw it when its log ended at `end_offset`.
+
+        Its broker starts from the log start where the checkpoint has no line of it. Where that file was not copied, the
+        log end stands in its place, so that no cut rests on it.
+        """
         end = min(end_offset, self.log_end_offset)
-        watermark = self.high_watermark.offset if self.high_watermark else self.log_start_offset
+        untold = end if self.watermark_untold else self.log_start_offset
+        watermark = self.high_watermark.offset if self.high_watermark else untold
         return protocol.ReplicaLog(
             epochs=truncate_from_end(self.loaded_chain, Offset(end)),
             log_start_offset=Offset(self.log_start_offset),
@@ -272,6 +238,24 @@ class Replica(Struct, frozen=True, kw_only=True, dict=True):
             high_watermark=Offset(min(max(watermark, self.log_start_offset), end)),
             batches=self._known_batches,
         )
+
+    @property
+    def watermark_untold(self) -> bool:
+        """Whether the file was not copied in which its broker keeps the high watermark that it starts with."""
+        return self.high_watermark is None and "replication-offset-checkpoint" in self.untold
+
+    @property
+    def epochs_untold(self) -> bool:
+        """Whether its records carry epochs, and the file was not copied in which its broker keeps them."""
+        return self.epoch_file.state == "missing" and self.last_epoch >= 0
+
+    def next_starts(self) -> tuple[protocol.ReplicaLog, ...]:
+        """The replica at its broker's next start, in every way that files which were not copied leave open."""
+        known = self.at(self.log_end_offset)
+        chains = [known.epochs, *([self.log_chain] if self.epochs_untold else [])]
+        marks = [known.high_watermark, *([Offset(self.log_start_offset)] if self.watermark_untold else [])]
+        each = (replace(known, epochs=chain, high_watermark=mark) for chain in chains for mark in marks)
+        return tuple(dict.fromkeys(each))
 
     @cached_property
     def _known_batches(self) -> tuple[OffsetRange, ...]:

@@ -94,3 +94,14 @@ def test_no_controller_writes_a_checkpoint_of_high_watermarks() -> None:
     gates = [gate.because for p in report.advice if p.topic == "__cluster_metadata" for gate in p.advice.gates]
     assert gates
     assert not any("replication-offset-checkpoint" in because for because in gates)
+
+
+def test_where_no_high_watermark_tells_what_a_crash_took_there_is_something_to_decide(tmp_path: Path) -> None:
+    """By its high watermark this partition lost its end: without any, nobody knows that it kept it."""
+    dump = samples_copy("power_cut", tmp_path / "dump", logs=True)
+    for checkpoint in dump.rglob("replication-offset-checkpoint"):
+        checkpoint.unlink()
+    gates = {g.action: g.going for p in audited(dump, topic=("gone",)).advice for g in p.advice.gates}
+    assert set(gates.values()) == {"unknown"}
+    assert {f"{act} broker {broker}" for act in ("restart", "elect") for broker in (1, 2, 3)} <= gates.keys()
+    assert audited(dump, topic=("gone",), copied="live").advice == ()

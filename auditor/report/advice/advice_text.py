@@ -185,7 +185,7 @@ def _candidates(advice: Advice, *, more: bool) -> Iterator[str]:
 def _free(candidate: Candidate, advice: Advice, *, more: bool) -> str:
     """That nothing is lost by its election, or nothing more; nothing of one that is barred, or beyond what was seen."""
     short = candidate.had_reached and any(c.log_end_offset > candidate.log_end_offset for c in advice.candidates)
-    if candidate.barred or short or any(cut.in_doubt for cut in candidate.cuts):
+    if candidate.barred or short or any(cut.in_doubt or cut.untold for cut in candidate.cuts):
         return ""
     seen = advice.nowhere or going(advice, candidate.broker) != "go"
     what = "no more committed or acknowledged records" if more else "no committed or acknowledged record"
@@ -218,7 +218,7 @@ def _ends(candidate: Candidate) -> str:
 
 def _cut(cut: OwedCut) -> Iterator[str]:
     rule = f"{cut.rule}{'' if cut.in_force else ', if its versions are new'}"
-    if cut.cut_to < cut.log_end_offset and not cut.in_doubt:
+    if cut.cut_to < cut.log_end_offset and not (cut.in_doubt or cut.untold):
         ends = f"from offset {cut.log_end_offset} to {cut.cut_to}"
         yield from _said(f"Broker {cut.follower} truncates {ends} (by {rule}).", 7)
     if cut.then != "agrees":
