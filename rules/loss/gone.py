@@ -136,9 +136,8 @@ def _fate(
 def _missing(
     evidence: PartitionEvidence, epoch: int, lost_by: RoleTaken, given: Sequence[Produced], missing: Sequence[Produced]
 ) -> Iterator[Gone | Unsettled]:
-    """Without the log of who led last: who had them may have held them still, and led again with them."""
-    here = evidence.leader_at_the_end is not None
-    place, question = (0, None) if here else held_on(evidence, missing, epoch, lost_by)
+    """Where the log of who led last is not here for sure: who had them may have held them still, and led with them."""
+    place, question = held_on(evidence, missing, epoch, lost_by)
     yield from gone_with(evidence, epoch, lost_by, () if place else given, missing[place:])
     if question is not None:
         yield question

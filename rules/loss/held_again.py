@@ -10,7 +10,7 @@ from rules.evidence import Moment, PartitionEvidence, Replica, same_topic
 from rules.facts.stretch import EpochRun
 from rules.history.moments import BEGUN_ANEW, OF_SERVER_LOG, agreed, held_up_to, succeeded
 from rules.history.statements import RoleTaken
-from rules.loss.held_on import WrittenRecord, holder
+from rules.loss.held_on import WrittenRecord, held_unseen, holder
 from rules.loss.lost_stretch import LeftOut
 from rules.loss.survivors import Survivor, copies, of_the_deposed
 from rules.protocol.offsets import UNDEFINED_EPOCH
@@ -44,13 +44,16 @@ def unread(evidence: PartitionEvidence, part: LeftOut) -> tuple[int, ...]:
     if part.reopening is not None:
         stands = _of_before(evidence, part)
         return (evidence.chronicle.last_leader[1],) if part.extent & (stands.possible - stands.sure) else ()
+    first = WrittenRecord(epoch=part.epoch, offset=part.start, leader=part.leader)
+    lost = part.next_epoch, part.next_leader
     if evidence.leaders_at_the_end:
+        unseen = held_unseen(evidence, first, lost, None)
         # Without epochs nothing tells whether records of that leader stand again, or later ones that both logs hold.
         alike = of_the_deposed(evidence, part.leader, part.next_leader, part.start, part.end)
         leading = {replica.path: replica.broker for replica in evidence.leaders_at_the_end}
-        return tuple(sorted({leading[copy.path] for copy in alike if copy.path in leading}))
-    first = WrittenRecord(epoch=part.epoch, offset=part.start, leader=part.leader)
-    held = holder(evidence, first, (part.next_epoch, part.next_leader), None)
+        perhaps = {leading[copy.path] for copy in alike if copy.path in leading}
+        return tuple(sorted(perhaps | ({unseen.broker} if unseen is not None else set())))
+    held = holder(evidence, first, lost, None)
     known = {held.broker} if held is not None else set()
     return tuple(sorted({*known, *(_untold_since(evidence, part) or ()), *_perhaps_leading(evidence, part)}))
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from rules.evidence import Moment, PartitionEvidence, epoch_held
+from rules.evidence.led_unseen import led_unseen
 from rules.history.moments import ROLE_KINDS, held_up_to
 from rules.history.statements import Produced, RoleTaken
 from rules.loss.unsettled import Unsettled, of_answers, them
@@ -79,6 +80,9 @@ def holder(
     That epoch and its leader are given. A log that was longer may have held the record, unless something tells that it
     had ended below in between. Of who led without it, and of a log that is here without it, that must be told.
     """
+    unseen = held_unseen(evidence, record, lost, since)
+    if unseen is not None or evidence.leader_at_the_end is not None:
+        return unseen
     for replica in evidence.perhaps_led_since:
         if epoch_held(replica, record.offset) == record.epoch:
             return Holder(broker=replica.broker, had=True)
@@ -89,6 +93,17 @@ def holder(
         longer = opening is None or opening.offset is None or opening.offset > record.offset
         if longer and (had or not shown) and not _cut(evidence, (newer, broker), record, (lost[0], since)):
             return Holder(broker=broker, had=had, epoch=newer, opening=opening)
+    return None
+
+
+def held_unseen(
+    evidence: PartitionEvidence, record: WrittenRecord, lost: tuple[int, int | None], since: int | None
+) -> Holder | None:
+    """One who had the record and tells of no cut since, whose log is not here, and who may have led last with it."""
+    for broker in led_unseen(evidence):
+        after = evidence.chronicle.last_leader[0] + 1, broker
+        if _had(evidence, broker, record) and not _cut(evidence, after, record, (lost[0], since)):
+            return Holder(broker=broker, had=True)
     return None
 
 

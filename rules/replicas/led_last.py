@@ -30,23 +30,32 @@ def perhaps_led_since(
     settings: Settings,
     clocks_of_all: Callable[[], Clocks],
 ) -> Iterator[Replica]:
-    """The replicas that may have been elected after the last told leader, with other records than it has.
-
-    Only controllers tell of every election. Where they do not, a broker's own log tells of all its roles if it reaches
-    its clean shutdown. It may have led still if the leader shut down cleanly before, and nobody tells who led then.
-    """
+    """The replicas that may have been elected after the last told leader, with other records than it has."""
     epoch, leader = chronicle.last_leader
     led = next((replica for replica in replicas if replica.broker == leader), None)
     if led is None or epoch < max(replica.last_known_epoch for replica in replicas):
         return
     others = [*_others(led, replicas, differences)]
+    went_on = {*perhaps_went_on([other.broker for other in others], chronicle, settings, clocks_of_all)}
+    yield from (other for other in others if other.broker in went_on)
+
+
+def perhaps_went_on(
+    brokers: Sequence[int], chronicle: Chronicle, settings: Settings, clocks_of_all: Callable[[], Clocks]
+) -> Iterator[int]:
+    """Those of some brokers that may have been elected after the last told leader.
+
+    Only controllers tell of every election. Where they do not, a broker's own log tells of all its roles if it reaches
+    its clean shutdown. It may have led still if the leader shut down cleanly before, and nobody tells who led then.
+    """
+    epoch, leader = chronicle.last_leader
     succeeded = any(m.epoch is not None and m.epoch > epoch for m in chronicle.moments)
-    ended = None if succeeded or not others else stop_told(settings.states(leader))
+    ended = None if succeeded or not brokers else stop_told(settings.states(leader))
     clocks = NO_CLOCKS if ended is None else clocks_of_all()
-    for other in others:
-        own = settings.states(other.broker)
+    for broker in brokers:
+        own = settings.states(broker)
         if stop_told(own) is None or _went_on(own, ended, f"broker {leader}", clocks):
-            yield other
+            yield broker
 
 
 def surely_before(
