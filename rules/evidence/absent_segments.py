@@ -134,7 +134,7 @@ def _tail(replica: Replica, evidence: PartitionEvidence) -> Iterator[UnreadBytes
     if end >= max(written, _saved_watermark(replica)):
         return
     begun = {*_snapshots(replica), *_cleaned_up_to(replica), *_saved(replica, evidence)}
-    untold = _without_snapshots(replica)
+    untold = _without_snapshots(replica, evidence)
     if replica.clean_shutdown is not None:
         begun.update(_named_by_peers(replica, evidence))
         further = written > end and _is_full(replica)
@@ -151,13 +151,16 @@ def _stopped_at(replica: Replica, end: int) -> bool:
     return replica.clean_shutdown is not None and flushed is not None and flushed.offset == end
 
 
-def _without_snapshots(replica: Replica) -> bool:
+def _without_snapshots(replica: Replica, evidence: PartitionEvidence) -> bool:
     """Whether the copy lacks the snapshots of producers, of which its broker wrote one where its last segment begins.
 
-    Nothing tells then where a later one began.
+    It wrote one at a clean shutdown too, which is missed where other copies have such files. Nothing tells then where
+    a later segment began.
     """
-    last = replica.segments[-1].base_offset
-    return replica.segments[0].base_offset < last and not replica.snapshot_offsets and replica.last_epoch >= 0
+    begun = replica.segments[0].base_offset < replica.segments[-1].base_offset
+    stopped = replica.clean_shutdown is not None and replica.state == "current"
+    due = begun or (stopped and any(other.snapshot_offsets for other in evidence.replicas))
+    return due and not replica.snapshot_offsets and replica.last_epoch >= 0
 
 
 def _went_on(replica: Replica, end: int) -> bool:

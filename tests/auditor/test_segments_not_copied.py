@@ -371,3 +371,18 @@ def test_a_log_that_ends_at_a_snapshot_is_not_said_to_have_lost_its_end(
     report = audited(tmp_path, copied=copied)
     assert [f.verdict for f in report.findings if f.rule in ("HW001", "SEG008")] == verdicts
     assert ("SEG003" in [f.rule for f in report.findings]) is (copied == "crashed")
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_without_the_snapshot_of_a_stop_no_end_of_its_log_is_known(kept: bool, tmp_path: Path) -> None:
+    """Only the first segment was copied; where the snapshot of the stop is here, and none of a segment, its end is."""
+    dump = copied("restored_by_hand", tmp_path / "dump")
+    folder = dump / "broker-1/data/right-0"
+    for file in folder.glob("000*"):
+        if not (file.name.startswith(f"{0:020d}.") or (kept and file.name == f"{70:020d}.snapshot")):
+            file.unlink()
+    report = audited(dump, topic=("right",))
+    assert {f.rule for f in report.violations if f.brokers == (1,)} == ({"HW001", "SEG008"} if kept else set())
+    asked = [f.message for f in report.findings if f.rule == "SEG003"]
+    assert len(asked) == (not kept)
+    assert all(f"broker-1/data/right-0/{45:020d}.log" in message for message in asked)
