@@ -84,7 +84,7 @@ def run_bundle(request: BundleRequest, config: AuditConfig) -> int:
         _require_target(request.target, dump, force=config.force)
         with watched(quiet=config.quiet) as progress:
             report = _whole(audit(here.folders, config, progress))
-        chosen = wanted(report, request.findings)
+        chosen = wanted(report, request)
         inventory = prepare(dump, config).inventory
 
         def _tried(places: Places) -> tuple[tuple[BundledFile, ...], Proof]:
@@ -105,7 +105,7 @@ def run_bundle(request: BundleRequest, config: AuditConfig) -> int:
             _pack(home, request.target, replace=config.force)
         finally:
             shutil.rmtree(home, ignore_errors=True)
-    outcome = _outcome(request.target, taken, proof, held, config.selection)
+    outcome = _outcome(request, taken, proof, held, config.selection)
     say("".join(f"{plain(line)}\n" for line in outcome))
     return int(ExitCode.UNKNOWN if proof.lost else ExitCode.CLEAN)
 
@@ -224,10 +224,10 @@ def _of_nobody(info: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def _outcome(
-    target: Path, taken: Sequence[BundledFile], proof: Proof, held: Held, selection: Selection
+    request: BundleRequest, taken: Sequence[BundledFile], proof: Proof, held: Held, selection: Selection
 ) -> Iterator[str]:
-    files = [each for each in taken if not each.how.startswith("left out")]
-    yield f"{target}: {counted(len(files), 'file')}, {size(target.stat().st_size)}."
+    files, target = [each for each in taken if not each.how.startswith("left out")], request.target
+    yield f"{target}: {counted(len(files), 'file')}, {size(target.stat().st_size)}, of {request.whose}."
     yield from Sheet(columns=COLUMNS, colour=False).wrapped(MEANING)
     yield from _partial(held)
     yield f"tidemark audit {target}{_options(selection)} finds again: {_named(proof.reproduced)}."

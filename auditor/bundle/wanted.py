@@ -25,6 +25,11 @@ class BundleRequest(Struct, frozen=True, kw_only=True):
     findings: Sequence[str] = ()
     """Ids of findings or incidents, or beginnings of them; empty for all findings."""
 
+    @property
+    def whose(self) -> str:
+        """The dumps in words: without one on the command line they are the last audit's."""
+        return ", ".join(map(str, self.dumps))
+
 
 def requested(given: Sequence[Path], target: Path, findings: Sequence[str]) -> BundleRequest:
     """A word that is an id and no path is a finding; without a dump it is of the last audit's."""
@@ -36,30 +41,31 @@ def requested(given: Sequence[Path], target: Path, findings: Sequence[str]) -> B
     return BundleRequest(dumps=dumps, target=target, findings=(*ids, *findings))
 
 
-def wanted(report: AuditReport, asked: Sequence[str]) -> tuple[Finding, ...]:
+def wanted(report: AuditReport, request: BundleRequest) -> tuple[Finding, ...]:
     """The findings that were asked for, those of an incident in its order; all of them where none was."""
     violated = tuple(finding for finding in report.findings if finding.verdict == "violated")
     if not violated:
-        raise ConfigError("the audit found nothing that a bundle could show")
-    if not asked:
+        raise ConfigError(f"the audit of {request.whose} found nothing that a bundle could show")
+    if not request.findings:
         return tuple({finding.id: finding for finding in violated}.values())
-    chosen = [finding for word in asked for finding in _meant(word, report, violated)]
+    chosen = [finding for word in request.findings for finding in _meant(word, report, violated, request.whose)]
     return tuple({finding.id: finding for finding in chosen}.values())
 
 
-def _meant(word: str, report: AuditReport, violated: Sequence[Finding]) -> Sequence[Finding]:
+def _meant(word: str, report: AuditReport, violated: Sequence[Finding], whose: str) -> Sequence[Finding]:
     if word.startswith("I-"):
         incidents = [incident for incident in report.incidents if incident.id.startswith(word)]
-        named = _only(word, "incident", [i.id for i in incidents], [i.id for i in report.incidents])
+        what, known = f"incident of the audit of {whose}", [i.id for i in report.incidents]
+        named = _only(word, what, [i.id for i in incidents], known)
         return [f for i in incidents for f in violated if i.id == named and f.id in i.findings]
     name = word if word.startswith("F-") else f"F-{word}"
     meant = [finding for finding in violated if f"F-{finding.fingerprint}".startswith(name)]
-    _only(word, "finding", [finding.id for finding in meant], [finding.id for finding in violated])
+    _only(word, f"finding of the audit of {whose}", [finding.id for finding in meant], [f.id for f in violated])
     return meant
 
 
 def _only(word: str, what: str, meant: Sequence[str], known: Sequence[str]) -> str:
     if len(meant) != 1:
         listed = ", ".join((meant or known)[:10])
-        raise ConfigError(f"{word}: expected one {what} of this audit, of which there are: {listed}")
+        raise ConfigError(f"{word}: expected one {what}, which has: {listed}")
     return meant[0]

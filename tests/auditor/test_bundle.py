@@ -120,12 +120,14 @@ def test_a_finding_alone_is_of_the_last_audit_and_an_incident_is_all_of_its_find
     short, target = chosen["id"][:6], tmp_path / "bundle.tar.zst"
     ended = run("bundle", short, "-o", str(target), "--engine", "local")
     assert (ended.code, ended.out.count(chosen["id"])) == (0, 1)
+    assert f", of {dump.resolve()}." in ended.out.splitlines()[0]
     again = json.loads(run("audit", str(target), "--engine", "local", "--format", "json").out)
     assert chosen["fingerprint"] in {finding["fingerprint"] for finding in again["findings"]}
     assert bundle(dump, tmp_path / "whole.tar.gz", incident["id"]).code == 0
     manifest = json.loads(contents(tmp_path / "whole.tar.gz")["tidemark-bundle.json"])
     assert {each["id"] for each in manifest["reproduced"]} == set(incident["findings"])
-    assert "I-00000000: expected one incident" in bundle(dump, tmp_path / "c.tar.gz", "I-00000000").err
+    none = bundle(dump, tmp_path / "c.tar.gz", "I-00000000").err
+    assert "I-00000000: expected one incident of the audit of " in none
 
 
 @pytest.mark.slow
