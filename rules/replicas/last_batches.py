@@ -69,7 +69,14 @@ def _heard_to_its_end(chronicle: Chronicle, log: LoggedRequests, last: Row, late
     ends = [m.time for m in words if m.time is not None and m.time >= since]
     until = min([*ends, *(() if later is None else (later,))], default=None)
     # A broker that was down writes nothing: a log that speaks again since then lacks nothing for that.
-    return until is not None and (log.until >= until or not any(log.unheard(since, until)))
+    if until is None or log.until >= until:
+        return until is not None
+    return all(each.why == "a hole" and not _behind(log, last) for each in log.unheard(since, until))
+
+
+def _behind(log: LoggedRequests, last: Row) -> bool:
+    """Whether lines that cannot be read may be of a later time than a row."""
+    return any(gap.source != last.span.source or gap.end > last.span.end for gap in log.gaps)
 
 
 def _logged(row: Moment) -> int:

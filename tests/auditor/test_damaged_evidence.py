@@ -112,8 +112,15 @@ PARTLY: dict[str, frozenset[str]] = {
 
 
 @cache
-def whole(case: str) -> frozenset[Any]:
-    return frozenset(map(repr, violations(told_of(case))))
+def whole(case: str) -> tuple[Any, ...]:
+    return tuple(violations(told_of(case)))
+
+
+def said_of_the_whole(case: str, found: tuple[str, str, int, list[int], int, int]) -> bool:
+    """The same of the same brokers and of no other records: where less is left, perhaps of fewer."""
+    alike = [known for known in whole(case) if known[:4] == found[:4]]
+    start, end = found[4:]
+    return any(known == found or (None not in (start, end) and known[4] <= start < end <= known[5]) for known in alike)
 
 
 def audited(case: str, damage: Damage, to: Path) -> dict[str, Any]:
@@ -128,7 +135,7 @@ def audited(case: str, damage: Damage, to: Path) -> dict[str, Any]:
 )
 def test_damage_accuses_nobody(case: str, damage: Damage, tmp_path: Path) -> None:
     report = audited(case, damage, tmp_path)
-    found = [f for f in violations(report) if severe(report, f) and repr(f) not in whole(case)]
+    found = [f for f in violations(report) if severe(report, f) and not said_of_the_whole(case, f)]
     assert [f for f in found if f[0] not in PARTLY.get(damage.__name__, ())] == []
 
 
