@@ -283,14 +283,14 @@ def test_who_began_first_without_committed_records_is_open_where_a_leader_before
     assert opened == [((), True)]
 
 
-def test_what_no_bill_names_of_a_proved_cut_is_its_open_point(tmp_path: Path) -> None:
-    """Broker 1 tells no role since: that records 141–149 were of epoch 0, as those below them, is not told."""
+def test_what_a_cut_removed_beyond_the_proved_records_is_of_the_epoch_that_its_answer_names(tmp_path: Path) -> None:
+    """Broker 1 tells no role since; its leader answered where epoch 0 ends, and led epoch 1 itself."""
     bench = Bench("unclean_rejoined", tmp_path, {})
     report = bench.judged(Ablation("no roles", cuts=(("broker-1/logs/state-change.log", ((0, 211),)),)))
     assert report is not None
     assert [*broken(bench, report)] == []
-    asked = [line.reason for line in report.coverage.undecided if line.rule == "the bill"]
-    assert asked == ["broker 1 cut committed records 141–149. Their leader epoch is not known"]
+    (loss,) = (loss for history in report.histories for loss in history.losses)
+    assert (loss.epoch, loss.start_offset, loss.committed_end, loss.end_offset) == (0, 100, 141, 150)
 
 
 def test_what_was_cut_in_the_first_role_that_is_told_is_of_no_epoch_that_may_have_been(tmp_path: Path) -> None:
