@@ -20,17 +20,21 @@ def deleted_records(evidence: PartitionEvidence, replica: Replica) -> Extents:
         return Extents.of([*begun, (0, _start_since_it_was_loaded(replica.broker, evidence))])
     leaders = {} if evidence.epochs_used_twice else evidence.chronicle.leaders
     for run in replica.log.epochs if leaders else ():
-        below = evidence.deleted.below(leaders.get(run.epoch), run.epoch)
+        below = evidence.deleted.below(leaders.get(run.epoch), run.epoch, run.start_offset)
         begun.append((run.start_offset, min(run.end_offset, below)))
     return Extents.of(begun)
 
 
 def _start_since_it_was_loaded(broker: int, evidence: PartitionEvidence) -> int:
-    start = 0
+    """Where its log begins by its last word; it opened no later epoch with a log that ended below."""
+    start, term = 0, -1
     for moment in evidence.chronicle.told_by(broker):
         if isinstance(moment, LogEvent | LogCut):
-            start = log_start_after(moment, start, tells=True) or 0
-    return start
+            before, start = start, log_start_after(moment, start, tells=True) or 0
+            known = moment.latest_term if moment.term is None else moment.term
+            term = known if start > before and known is not None else term
+    later = (o.offset for epoch, o in evidence.openings.items() if epoch > term and o.broker == broker)
+    return min([start, *(offset for offset in later if offset is not None)])
 
 
 def first_undeleted(evidence: PartitionEvidence, start: int, end: int, *replicas: Replica) -> int:

@@ -41,11 +41,17 @@ class Deleted:
         self._terms = {clock: sorted(own) for clock, own in starts.items()}
         self._starts = {clock: [own[term] for term in sorted(own)] for clock, own in starts.items()}
 
-    def below(self, leader: int | None, epoch: int) -> int:
-        """Where a leader's log began in an epoch at last, as far as it or a follower told, or as disks show."""
-        clock = f"broker {leader}"
+    def below(self, leader: int | None, epoch: int, first: int | None = None) -> int:
+        """Where a leader's log began in an epoch at last, as far as it or a follower told, or as disks show.
+
+        It opened the epoch with a log that began no higher than it ended, at the first record if nothing tells more.
+        """
+        clock, opening = f"broker {leader}", self._openings.get(epoch)
         place = bisect_right(self._terms.get(clock, ()), epoch)
         own = self._starts[clock][place - 1] if place else 0
+        opened = first if opening is None or opening.offset is None else opening.offset
+        if place and opened is not None and self._terms[clock][place - 1] < epoch:
+            own = min(own, opened)
         return max(own, self._handed_on.get(epoch, 0), *self._on_disk(leader, epoch))
 
     def _on_disk(self, leader: int | None, epoch: int) -> Iterator[int]:

@@ -40,6 +40,30 @@ events:
   - fetch 2
   - fetch 2
 """
+SINCE = """
+title: delall
+brokers: [1, 2]
+version: "3.9.1"
+topic: {min.insync.replicas: 1}
+events:
+  - produce 1 a x8
+  - fetch 2
+  - fetch 2
+  - fetch 2
+  - checkpoint 1
+  - checkpoint 2
+  - delete 1 below 6
+  - fetch 2
+  - crash 2
+  - lose 2 to 4
+  - produce 1 b acks=1
+  - produce 1 c acks=1
+  - fence 2
+  - shutdown 1
+  - restart 2
+  - elect 2 unclean
+  - produce 2 d x2
+"""
 ALL_OF_THEM = {"LEAD001": (10, 12), "TRUNC001": (10, 12), "TRUNC004": (10, 12)}
 NEVER_DELETED = {"LEAD001": (4, 12), "TRUNC001": (4, 12), "TRUNC004": (4, 12), "LOG001": (4, 6)}
 
@@ -73,3 +97,22 @@ def test_what_a_client_had_deleted_is_no_part_of_what_is_lost(
     (advice,) = [one.advice for one in report.advice if one.topic == "simulated"]
     doomed = [(one.stretch.start_offset, one.stretch.end_offset) for one in advice.doomed]
     assert doomed == [ranges[rule] for rule in ("TRUNC004",) if rule in ranges]
+
+
+@pytest.mark.parametrize("left", ["half of every log", "no request logs and no controller's disk"])
+def test_what_an_older_epoch_had_deleted_is_not_missing_from_a_later_one(left: str, tmp_path: Path) -> None:
+    """Broker 2 opened its epoch below the log start that it had, and acknowledged records there."""
+    (tmp_path / "script.yaml").write_text(SINCE, encoding="utf-8")
+    simulate(tmp_path / "script.yaml", dump=tmp_path / "dump")
+    for log in (tmp_path / "dump").glob("*/logs/*.log"):
+        data = log.read_bytes()
+        if left.startswith("half"):
+            log.write_bytes(data[: len(data) // 2])
+        elif log.name == "kafka-request.log":
+            log.unlink()
+    if not left.startswith("half"):
+        shutil.rmtree(tmp_path / "dump" / "controller-100" / "data")
+    (advice,) = [one.advice for one in audited(tmp_path / "dump").advice if one.topic == "simulated"]
+    assert [gate.action for gate in advice.gates if gate.going == "go" and "elect" in gate.action] == []
+    lacked = {c.broker: [(s.start_offset, s.end_offset) for s in c.lacks] for c in advice.candidates}
+    assert (4, 6) in lacked[1]
