@@ -241,7 +241,7 @@ CLEAN: Final = (
     Base(name="rejoined", sample="unclean_rejoined"),
     Base(name="acks", sample="acks_one_lost"),
     Base(name="acks-metadata", sample="acks_one_lost", metadata=True),
-    Base(name="acks-logs", sample="acks_one_lost", metadata=True, logs=True),
+    Base(name="recreated-logs", sample="recreated_topic", metadata=True, logs=True),
     Base(name="failover", sample="fast_failover_kip279"),
     Base(name="recreated", sample="recreated_topic", metadata=True),
     Base(name="orders", sample="clean_4x", topics=("orders-0", "orders-1")),
@@ -256,6 +256,7 @@ CLEAN: Final = (
 )  # fmt: skip
 """Sound ones: whatever harms them must show."""
 TROUBLED: Final = (
+    Base(name="acks-logs", sample="acks_one_lost", metadata=True, logs=True),
     Base(name="lost-pages", sample="lost_pages_hw", logs=True, requests=True, metadata=True),
     Base(name="kip101", sample="fast_failover_kip101", logs=True, requests=True, metadata=True),
     Base(name="unclean", sample="unclean_rejoined", logs=True, requests=True, metadata=True),
