@@ -64,9 +64,10 @@ def _apart(pauses: Sequence[int], rows: Sequence[Row]) -> Iterator[Sequence[Row]
 
 def _heard_to_its_end(chronicle: Chronicle, log: LoggedRequests, last: Row, later: int | None) -> bool:
     """Whether the log of its requests speaks until its leader tells where its log ended, or until another one led."""
-    since = _logged(last)
-    words = (m for m in chronicle.told_by(log.broker) if own_log_end(m) is not None)
-    ends = [m.time for m in words if m.time is not None and m.time >= since]
+    since, own = _logged(last), chronicle.told_by(log.broker)
+    if any(moment.set_back != 0 for moment in own):
+        return True  # which of its words came later is not told by their times
+    ends = [m.time for m in own if m.time is not None and m.time >= since and own_log_end(m) is not None]
     until = min([*ends, *(() if later is None else (later,))], default=None)
     # A broker that was down writes nothing: a log that speaks again since then lacks nothing for that.
     if until is None or log.until >= until:
