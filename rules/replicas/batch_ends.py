@@ -110,6 +110,8 @@ def _known_offsets(chronicle: Chronicle, replicas: Sequence[Replica]) -> dict[in
             continue  # its log may have grown since
         # A broker that goes on without a word of its new role saves what it has of the next epoch too.
         word = m.kind in OF_ITS_LOG and offset is not None and m.term is not None
+        if word and (m.clock, m.term) not in chronicle.given_terms and chronicle.leaders.get(m.term or 0) != m.broker:
+            continue  # it tells no role in that epoch: what its log ends with may be its own, of an older one
         later = word and later_ones_reach(chronicle, replicas, m, (m.term or 0, offset or 0))
         if m.term is not None and offset is not None and not later:
             known.setdefault(m.term, set()).add(offset)

@@ -150,3 +150,13 @@ def test_a_batch_before_a_pause_of_its_log_does_not_go_on_to_the_next_answer() -
     loaded = replace(LOADED, end_offset=408, time=900_500)
     assert last_end(logged((1000, 2100), (899_000, 901_000)), later, loaded) == 349
     assert last_end(logged((1000, 901_000)), later, loaded) == 400
+
+
+def test_the_log_end_of_a_broker_that_tells_no_role_in_the_epoch_ends_no_batch_of_it() -> None:
+    """The head of its log is missing: it may have written that far itself, as the leader of an older epoch."""
+    other = replace(LOADED, clock="broker 3", witness=3, broker=3, end_offset=355)
+    follows = RoleTaken(
+        kind="follower-starts", clock="broker 3", witness=3, broker=3, epoch=0, term=0, offset=340, time=1500, span=SPAN
+    )
+    assert ends(opened(1, 0, 0, 1000), ANSWERED, other) == [349]
+    assert ends(opened(1, 0, 0, 1000), follows, ANSWERED, other) == [355]
