@@ -63,11 +63,14 @@ def accounts(evidence: PartitionEvidence) -> Accounts:
 
 
 def answers_by_epoch(evidence: PartitionEvidence) -> dict[int, list[Produced]]:
-    """Answers of the epochs that their broker opened by its own word, or led by the controllers' orders or record."""
+    """Answers of the epochs that their broker opened by its own word, or led by the controllers' orders or record.
+
+    Where another one led, its answer is of a later epoch, whose role it does not tell.
+    """
     answers: dict[int, list[Produced]] = {}
-    given, starts = evidence.chronicle.given_terms, evidence.openings
+    given, starts, led = evidence.chronicle.given_terms, evidence.openings, evidence.chronicle.leaders
     for m in evidence.moments:
-        if succeeded(m) and m.term is not None:
+        if succeeded(m) and m.term is not None and led.get(m.term, m.witness) == m.witness:
             opening = starts.get(m.term)
             if (m.clock, m.term) in given or (opening is not None and opening.clock == m.clock):
                 answers.setdefault(m.term, []).append(m)

@@ -141,3 +141,17 @@ def test_who_led_since_without_a_line_of_its_own_here_makes_an_answer_before_it_
     evidence = read_sketch(LED_AGAIN_SINCE.format(own=own)).evidence
     found = (f for f in BY_ID["ACK001"].check(evidence) if isinstance(f, Violation))
     assert [each.confidence for each in found if each.start_offset == 2] == [confidence]
+
+
+def test_an_answer_is_of_no_epoch_that_another_broker_led() -> None:
+    """Its own role in epoch 1 is not told, and the record stands on its disk."""
+    drawn = """
+        broker 1 000|
+        broker 3 0001|
+        t1 leads 1 epoch 0 at 0 hw 0
+        t1 follows 3 epoch 0 at 0 hw 0 from 1
+        t100 acks 3 at 3 acks=1
+    """
+    evidence = read_sketch(drawn).evidence
+    assert [*BY_ID["ACK001"].check(evidence)] == []
+    assert losses(evidence) == ()
