@@ -6,6 +6,7 @@ pause. What was written after the last answer before that may never have been an
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
@@ -27,21 +28,34 @@ def last_batches(chronicle: Chronicle, logs: RequestLogs) -> Mapping[int, Mappin
             if succeeded(moment) or (moment.kind == "fetched" and agreed(moment)):
                 rows.setdefault(moment.term, []).append(moment)
     found: dict[int, dict[int, int]] = {}
-    for epoch, own in rows.items():
+    own_ends: dict[int, Sequence[int] | None] = {}
+    later: int | None = None
+    for epoch in sorted(begun, reverse=True):
+        own = rows.get(epoch, ())
         leader = next((row.witness for row in own if row.kind == "produced"), None)
         log = log_of(logs, -1 if leader is None else leader)
         if log.here:
-            later = min((time for term, time in begun.items() if term > epoch), default=None)
-            found[epoch] = dict(_cut_short(chronicle, log, [row for row in own if row.witness == leader], later))
+            if log.broker not in own_ends:
+                own_ends[log.broker] = _ends_told(chronicle.told_by(log.broker))
+            ended = own_ends[log.broker], later
+            found[epoch] = dict(_cut_short(log, [row for row in own if row.witness == leader], ended))
+        later = begun[epoch] if later is None else min(later, begun[epoch])
     return found
 
 
+def _ends_told(own: Sequence[Moment]) -> Sequence[int] | None:
+    """When a broker told where its log ended, in order; null where its clock was set back and times order nothing."""
+    if any(moment.set_back != 0 for moment in own):
+        return None
+    return sorted(m.time for m in own if m.time is not None and own_log_end(m) is not None)
+
+
 def _cut_short(
-    chronicle: Chronicle, log: LoggedRequests, rows: Sequence[Row], later: int | None
+    log: LoggedRequests, rows: Sequence[Row], ended: tuple[Sequence[int] | None, int | None]
 ) -> Iterator[tuple[int, int]]:
     """The last batch before each pause of a log, and before its end if that comes before the lead's."""
     parts = [*_apart([last for (_, last), _ in pairwise(log.spoken)], rows)]
-    if parts and _heard_to_its_end(chronicle, log, parts[-1][-1], later):
+    if parts and _heard_to_its_end(log, parts[-1][-1], *ended):
         parts.pop()
     for part in parts:
         base = max((row.offset or 0 for row in part if row.kind == "produced"), default=None)
@@ -52,23 +66,17 @@ def _cut_short(
 
 def _apart(pauses: Sequence[int], rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
     """The rows up to each pause of their log, and those behind the last one."""
-    left = sorted(rows, key=_logged)
-    for pause in pauses:
-        before = [row for row in left if _logged(row) <= pause]
-        left = left[len(before) :]
-        if before and left:
-            yield before
-    if left:
-        yield left
+    placed = sorted(rows, key=_logged)
+    places = {bisect_right(placed, pause, key=_logged) for pause in pauses} | {0, len(placed)}
+    return (placed[start:end] for start, end in pairwise(sorted(places)))
 
 
-def _heard_to_its_end(chronicle: Chronicle, log: LoggedRequests, last: Row, later: int | None) -> bool:
+def _heard_to_its_end(log: LoggedRequests, last: Row, ends: Sequence[int] | None, later: int | None) -> bool:
     """Whether the log of its requests speaks until its leader tells where its log ended, or until another one led."""
-    since, own = _logged(last), chronicle.told_by(log.broker)
-    if any(moment.set_back != 0 for moment in own):
-        return True  # which of its words came later is not told by their times
-    ends = [m.time for m in own if m.time is not None and m.time >= since and own_log_end(m) is not None]
-    until = min([*ends, *(() if later is None else (later,))], default=None)
+    if ends is None:
+        return True
+    since = _logged(last)
+    until = min([*ends[bisect_left(ends, since) :][:1], *(() if later is None else (later,))], default=None)
     # A broker that was down writes nothing: a log that speaks again since then lacks nothing for that.
     if until is None or log.until >= until:
         return until is not None
