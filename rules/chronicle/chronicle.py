@@ -26,9 +26,9 @@ from rules.chronicle.made_anew import MadeAnew, made_anew
 from rules.chronicle.reigns import Reign, reigns
 from rules.chronicle.stories import NO_STORY, Story, stories
 from rules.history.last_life import NO_EARLIER_LIFE, EarlierLife, gave_up
-from rules.history.log_cuts import Cut, cuts
+from rules.history.log_cuts import Cut, cuts, decided_by
 from rules.history.moments import ROLE_KINDS, Committed, Moment, committed, epoch_starts, first_states, gives_role
-from rules.history.statements import Fetched, PartitionState, Role, RoleTaken
+from rules.history.statements import Fetched, LogCut, PartitionState, Role, RoleTaken
 from rules.history.terms import telling_every_role
 from rules.history.turns import (
     LeaderChange,
@@ -186,6 +186,11 @@ class Chronicle(Struct, frozen=True, dict=True):
     def cuts(self) -> tuple[Cut, ...]:
         """Every truncation that a broker logged and that removed something or may have."""
         return tuple(cuts(self.moments, self.earlier))
+
+    def decision(self, cut: Cut) -> LogCut | None:
+        """What decided a cut, by its broker's own log."""
+        own = self.told_by(cut.broker)
+        return decided_by(own, own.index(cut.moment))
 
     @cached_property
     def proofs(self) -> tuple[Committed, ...]:

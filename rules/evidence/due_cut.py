@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rules.evidence import PartitionEvidence
-from rules.history.log_cuts import BY_HIGH_WATERMARK, Cut, decided_by
+from rules.history.log_cuts import BY_HIGH_WATERMARK, Cut
 from rules.history.statements import LogCut
 from rules.protocol import replica_log as protocol
 from rules.protocol.epochs import EpochChain, assign
@@ -32,8 +32,7 @@ def cuts_by_high_watermark(evidence: PartitionEvidence) -> Iterator[CutByHighWat
     """Every one of which a broker's log tells the decision, in the order of the cuts."""
     held = {replica.broker: replica for replica in evidence.current}
     for cut in evidence.chronicle.cuts:
-        own = evidence.chronicle.told_by(cut.broker)
-        decision = decided_by(own, own.index(cut.moment))
+        decision = evidence.chronicle.decision(cut)
         if decision is None or decision.kind not in BY_HIGH_WATERMARK:
             continue
         leader_id = decision.leader if decision.leader is not None else cut.leader

@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from rules.chronicle.chronicle import Chronicle
 from rules.chronicle.extents import Extents
-from rules.history.log_cuts import decided_by
 from rules.history.moments import Moment, agreed
 from rules.history.statements import RoleTaken
 from rules.replicas.batch_ends import later_ones_reach
@@ -156,8 +155,7 @@ def _cut_off(chronicle: Chronicle) -> Iterator[tuple[int, int, tuple[int, str]]]
     The answer names the last epoch that both know: what is cut is of that or a newer one, and older than the leader's.
     """
     for cut in chronicle.cuts:
-        own, end = chronicle.told_by(cut.broker), cut.log_end_offset or 0
-        said = decided_by(own, own.index(cut.moment))
+        said, end = chronicle.decision(cut), cut.log_end_offset or 0
         shared = None if said is None or said.answer_offset != cut.offset else said.answered_epoch
         if said is None or shared is None or end <= cut.offset:
             continue
