@@ -18,9 +18,8 @@ from rules.history.statements import RoleTaken
 from rules.history.turns import last_assignment, reopenings
 from rules.protocol.topics import METADATA_TOPIC
 from rules.protocol.versions import KafkaVersion, parse_kafka_version
-from rules.replay import Clocks, Replay, committed_alone, release_at, replay
+from rules.replay import Clocks, Replay, StableLogs, committed_alone, release_at, replay
 from rules.replay.closing import Closing, Unclosed, closings
-from rules.replay.stable import StableLogs
 from rules.replicas.alone import credible
 from rules.replicas.batch_ends import BatchEnds, boundaries
 from rules.replicas.commits_of_groups import GroupCommit
@@ -207,7 +206,8 @@ class PartitionEvidence(Struct, frozen=True, kw_only=True, dict=True):
         binaries = {version.broker: version.binary for version in self.versions}
         moments = () if self.topic == METADATA_TOPIC or self.epochs_used_twice else self.moments
         known = self._certain_setting, self.request_logs, self.clocks
-        return replay(moments, self.current, binaries, *known, over_time=partial(self.settings.over_time, self.topic))
+        over_time = partial(self.settings.over_time, self.topic)
+        return replay(moments, self.current, binaries, *known, over_time=over_time, states=self.settings.states)
 
     @cached_property
     def clocks(self) -> Clocks:
@@ -240,8 +240,8 @@ class PartitionEvidence(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def _given(self) -> frozenset[int]:
         """Brokers whose release somebody gave, against what their logs printed last."""
-        last = {v.broker: self.settings.in_force(None, v.broker, KAFKA_VERSION) for v in self.versions}
-        return frozenset(v.broker for v in self.versions if (own := last[v.broker]) and own.value != v.binary)
+        last = ((v, self.settings.in_force(None, v.broker, KAFKA_VERSION)) for v in self.versions)
+        return frozenset(v.broker for v, own in last if own and own.value != v.binary)
 
     def release_of(self, broker: int, at: Moment | None = None) -> KafkaVersion | None:
         """What a broker ran last, or at a moment, where that is known."""

@@ -33,8 +33,8 @@ _OF_AN_EPOCH: Final = (*ROLE_KINDS, "leadership", "unclean-election")
 class UntoldRoles:
     """Epochs in which others show a broker in a role of which its own log, that tells roles, has no word.
 
-    Whom a controller elects may be gone before it leads, and an answer then be of no such term: where the broker was
-    started again before its next role, only who was served by it shows that it led, if requests name epochs.
+    Whom a controller elects may be gone before it leads, and an answer then be of no such term. Where the broker was
+    started again before its next role, who was served by it shows that it led, if requests name epochs.
     """
 
     def __init__(self, moments: Sequence[Moment]) -> None:
@@ -58,7 +58,7 @@ class UntoldRoles:
 
     def unled(self, clock: str, term: int, until: int | None, *, restarted: bool) -> int | None:
         """The latest epoch after one, and before another if there is one, of which nobody tells who led it."""
-        if restarted and clock in self._named:
+        if self.gone(clock, restarted=restarted):
             return None
         epoch, own = (self._newest if until is None else until - 1), self._own_epochs.get(clock, ())
         bound = StepLimit(len(self._led) + len(own), "looking for an epoch that nobody led")
@@ -72,7 +72,11 @@ class UntoldRoles:
         served, elected = self.served.get(clock, ()), self.elected.get(clock, ())
         if not as_leader:
             return [served, self.fetched.get(clock, ()), elected]
-        return [served] if restarted and clock in self._named else [served, elected]
+        return [served] if self.gone(clock, restarted=restarted) else [served, elected]
+
+    def gone(self, clock: str, *, restarted: bool) -> bool:
+        """Whether a broker may have been gone before it led, where its controller elected it."""
+        return restarted and clock in self._named
 
 
 def _put(shown: dict[int, set[int]], broker: int | None, epoch: int | None) -> None:
@@ -163,9 +167,9 @@ class EarlierRoles:
         cut, opening = self._cuts.get(moment.clock), self._openings.get(epoch)
         if cut is not None and opening is not None and opening.offset is not None and cut <= opening.offset:
             return False
-        return not self._comes_after(epoch, moment)
+        return not self.comes_after(epoch, moment)
 
-    def _comes_after(self, epoch: int, moment: Moment) -> bool:
+    def comes_after(self, epoch: int, moment: Moment) -> bool:
         """Whether an epoch was surely not there yet when a broker wrote something."""
         times = self._first.get(epoch, {})
         windows = (translated(time, clock, moment.clock, self._clocks) for clock, time in times.items())

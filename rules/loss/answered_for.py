@@ -161,13 +161,12 @@ def _rewritten(evidence: PartitionEvidence, leader: int) -> list[tuple[int, int]
 def _perhaps_answered(evidence: PartitionEvidence) -> Iterator[Unsettled]:
     """Every stretch that no later leader had, and whose leader was killed, or of whose last answers no log is here."""
     for stretch in left_out(evidence):
-        leader = evidence.chronicle.leaders.get(stretch.epoch, stretch.leader)
         opening = evidence.openings.get(stretch.next_epoch)
         for part in _untold_parts(evidence, stretch):
-            epochs = stretch.epoch, stretch.next_epoch
-            why = untold_answers(evidence, epochs, leader, part, older=stretch.older)
-            if why is None:
+            open_answers = _open_answers(evidence, stretch, part)
+            if open_answers is None:
                 continue
+            leader, why = open_answers
             here = leader is not None and evidence.request_log(leader).here
             asked = Silence(broker=leader, log="requests", window="up to its very end (nothing cut off)" * here)
             yield Unsettled(
@@ -181,6 +180,23 @@ def _perhaps_answered(evidence: PartitionEvidence) -> Iterator[Unsettled]:
                 shown=() if opening is None else ((opening, "the next leader opens its epoch"),),
                 blocking=why.matters or (not here and _may_be_missed(evidence, stretch, leader, part)),
             )
+
+
+def _open_answers(
+    evidence: PartitionEvidence, stretch: LeftOut, part: tuple[int, int]
+) -> tuple[int | None, UntoldAnswers] | None:
+    """Of which leader it is open whether it answered for some records: of several the one for which most speaks."""
+    leaders = evidence.chronicle.leaders
+    wrote = {leaders.get(stretch.epoch, stretch.leader): stretch.epoch}
+    for epoch in range(stretch.epoch + 1, stretch.newest + 1):
+        if epoch in leaders:
+            wrote.setdefault(leaders[epoch], epoch)
+    every = (
+        (leader, untold_answers(evidence, (epoch, stretch.next_epoch), leader, part, older=stretch.older))
+        for leader, epoch in wrote.items()
+    )
+    known = [(leader, why) for leader, why in every if why is not None]
+    return max(known, key=lambda answer: answer[1].matters, default=None)
 
 
 def _may_be_missed(evidence: PartitionEvidence, stretch: LeftOut, leader: int | None, part: tuple[int, int]) -> bool:

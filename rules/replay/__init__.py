@@ -11,4 +11,5 @@ from rules.replay.lag import Lag, lags
 from rules.replay.leading.leader_walk import LeaderRow
 from rules.replay.leads.rank import release_at
 from rules.replay.missing import Missing
+from rules.replay.stable import StableLogs
 from rules.replay.told_watermarks import ToldWatermark

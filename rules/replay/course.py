@@ -29,7 +29,7 @@ from rules.replay.followers import (
 )
 from rules.replay.leading.leader_walk import LeaderRow, walk
 from rules.replay.leads.asked_in_sync import OverTime, nothing_over_time
-from rules.replay.leads.by_clock_and_epoch import Statements
+from rules.replay.leads.by_clock_and_epoch import Statements, States, untold_states
 from rules.replay.leads.in_sync import IsrHistory, isr_history
 from rules.replay.leads.own_words import CUTS, OwnWords
 from rules.replay.leads.rank import Lookup, Rank, assigned_to, nothing_told, once_assigned, rank_of, release_at
@@ -71,9 +71,10 @@ def replay(
     clocks: Clocks | None = None,
     *,
     over_time: OverTime = nothing_over_time,
+    states: States = untold_states,
 ) -> Replay:
     """Recompute log ends and high watermarks from the statements, in the order of leader epochs."""
-    statements = Statements(with_restarts(moments, untelling(binaries)), replicas, request_logs)
+    statements = Statements(with_restarts(moments, untelling(binaries)), replicas, request_logs, states)
     known = clocks_of(statements.moments) if clocks is None else clocks
     story = _Story(statements, binaries, settings, over_time, known)
     courses = tuple(story.follow(lead) for lead in served_leads(statements))
@@ -123,7 +124,8 @@ class _Story:
         why = f"its log ended at {lead.start_offset}: {lead.start_because}"
         start = capped(self.held.get(lead.leader, UNKNOWN), lead.start_offset, why)
         opening = lead.opening or next(iter(lead.rows), None)
-        if not self._rules(lead.leader, opening).clamps and self._has_cut(lead.leader):
+        own = self.own.get(lead.leader)
+        if own is not None and own.has_cut and not self._rules(lead.leader, opening).clamps:
             start = self.held.get(lead.leader, UNKNOWN)
         isr = isr_history(lead, self.statements, self.clocks)
         binary = self._release(lead.leader, opening)
@@ -291,9 +293,6 @@ class _Story:
         binary = self._release(broker, at)
         version = parse_kafka_version(binary) if binary else None
         return LogRules(clamps=version is not None and version.at_least(2, 4))
-
-    def _has_cut(self, broker: int) -> bool:
-        return broker in self.own and self.own[broker].has_cut
 
 
 def _last_time(row: LeaderRow) -> int | None:

@@ -49,7 +49,7 @@ def epoch_ends(
     for epoch, last in answered.items():
         end = _answered_end(last, batch_end(last, epoch))
         ends[epoch] = max(ends.get(epoch, end), end)
-    for epoch, latest, end in (*_gone_on(chronicle, openings), *_cut_off(chronicle)):
+    for epoch, latest, end in (*_gone_on(chronicle, openings), *_cut_off(chronicle, openings)):
         if latest > epoch:
             of_some.append((epoch, EpochReach(offset=end[0], because=end[1], witnessed=True, last_epoch=latest)))
         else:
@@ -149,10 +149,13 @@ def _gone_on(
             yield epoch, next(between, epoch), (opening.offset, because)
 
 
-def _cut_off(chronicle: Chronicle) -> Iterator[tuple[int, int, tuple[int, str]]]:
+def _cut_off(
+    chronicle: Chronicle, openings: Mapping[int, RoleTaken]
+) -> Iterator[tuple[int, int, tuple[int, str]]]:
     """How far an epoch, or a newer one, had been written of which a follower cut what its leader had not.
 
     The answer names the last epoch that both know: what is cut is of that or a newer one, and older than the leader's.
+    Nor is it older than an epoch that the follower had opened there itself, or below.
     """
     for cut in chronicle.cuts:
         said, end = chronicle.decision(cut), cut.log_end_offset or 0
@@ -163,7 +166,9 @@ def _cut_off(chronicle: Chronicle) -> Iterator[tuple[int, int, tuple[int, str]]]
         before = max(led, default=None) if cut.epoch is None else cut.epoch
         if before is not None and before > shared:
             latest = before - 1 if cut.former_epoch is None else min(before - 1, cut.former_epoch)
-            yield shared, max(shared, latest), (end, f"broker {cut.broker} held its records up to there and cut them")
+            opened = ((e, o.offset) for e, o in openings.items() if o.broker == cut.broker and shared < e <= latest)
+            oldest = max((e for e, offset in opened if offset is not None and offset <= cut.offset), default=shared)
+            yield oldest, max(oldest, latest), (end, f"broker {cut.broker} held its records up to there and cut them")
 
 
 def _copied(replicas: Sequence[Replica], openings: Mapping[int, RoleTaken]) -> Iterator[tuple[int, EpochReach]]:

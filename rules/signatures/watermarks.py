@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import Final
 
-from rules.evidence import Course, LeaderRow, Moment, PartitionEvidence, Setting
+from rules.evidence import Course, LeaderRow, Moment, PartitionEvidence
 from rules.finding import Exhibit, Severity
 from rules.history.moments import high_watermark
 from rules.history.statements import Fetched
-from rules.protocol.numbers import whole_number
-from rules.settings import MIN_IN_SYNC
+from rules.signatures.below_min_isr import committed_below_min_isr
 from rules.signatures.signature import Hit, Signature
 
 SETTLED_MS: Final = 1000
@@ -83,44 +82,6 @@ def _holding(course: Course, last: Fetched, now: Fetched, which: str) -> Hit:
         ),
         start_offset=now.high_watermark,
     )
-
-
-def _committed_below_min_isr(evidence: PartitionEvidence) -> Iterator[Hit]:
-    # What only a disk shows may have been committed in a reign that is not told.
-    for lost in (lost for lost in evidence.lost_terms if not lost.inferred):
-        course = next((c for c in evidence.replayed.courses if lost.committed.term in c.lead.epochs), None)
-        hits = () if course is None else _told_below_min_isr(evidence, course, lost.start_offset)
-        for m, least in hits:
-            yield Hit(
-                broker=m.witness,
-                at=m,
-                says=f"broker {m.witness} told high watermark {m.high_watermark} while fewer than"
-                f" {MIN_IN_SYNC}={least.value} replicas were in sync, and epoch {lost.epoch} began at"
-                f" {lost.opening.offset}",
-                exhibits=(
-                    Exhibit(span=m.span, role="the high watermark"),
-                    Exhibit(span=least.span, role=f"{MIN_IN_SYNC} as set"),
-                    Exhibit(span=lost.opening.span, role="the epoch that lost it"),
-                ),
-                start_offset=lost.start_offset,
-                end_offset=m.high_watermark,
-            )
-            break
-
-
-def _told_below_min_isr(evidence: PartitionEvidence, course: Course, beyond: int) -> Iterator[tuple[Fetched, Setting]]:
-    """Answers with a watermark beyond an offset, told while the ISR was smaller than it had to be."""
-    replicas = course.rank.assigned or len(course.rank.replicas)
-    for row in course.rows:
-        m = row.moment
-        if not isinstance(m, Fetched) or m.doubtful or not row.isr:
-            continue
-        if m.high_watermark is None or m.high_watermark <= beyond:
-            continue
-        least = evidence.setting(m.witness, MIN_IN_SYNC, m)
-        asked = whole_number(least.value) if least is not None and evidence.settings.is_certain(least) else None
-        if least is not None and asked is not None and max(map(len, row.isr)) < min(asked, replicas):
-            yield m, least
 
 
 def _starts_beyond_watermark(evidence: PartitionEvidence) -> Iterator[Hit]:
@@ -247,7 +208,7 @@ WATERMARKS: Final = (
         releases=(((0, 11), (3, 7)),),
         severity=Severity.MEDIUM,
         confidence="certain",
-        find=_committed_below_min_isr,
+        find=committed_below_min_isr,
         drawing="""
             kafka 1 3.6.1
             set min.insync.replicas 2

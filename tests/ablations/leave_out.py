@@ -115,6 +115,21 @@ def without_stretches(files: Sizes, rng: random.Random, nodes: Sequence[str]) ->
     return together_as_one(parts)
 
 
+def without_ends_of_kinds(files: Sizes, rng: random.Random) -> Ablation:
+    """Some kinds of logs, of all nodes or of some, without their heads, their tails or a middle part."""
+    kinds = rng.sample(LOGS, rng.choice((1, 2, 2, 3)))
+    at, place = rng.uniform(0.15, 0.9), rng.choice(("head", "head", "tail", "gap"))
+    of_some, nodes = rng.random() < 0.35, sorted({source.partition("/")[0] for source in files})
+    of = rng.sample(nodes, rng.choice((1, 2))) if of_some else nodes
+    cuts: list[Cut] = []
+    for source, size in files.items():
+        if source.rpartition("/")[2] in kinds and source.partition("/")[0] in of and size:
+            first, second = int(size * at), int(size * min(1, at + 0.3))
+            left = {"head": ((0, first),), "tail": ((first, size),), "gap": ((0, first), (second, size))}[place]
+            cuts.append((source, left))
+    return Ablation(f"the {place} at {at:.2f} is left of {', '.join(kinds)} of {', '.join(of)}", cuts=tuple(cuts))
+
+
 def together_as_one(parts: Sequence[Ablation]) -> Ablation:
     """All that several leave out."""
     gone = frozenset(source for part in parts for source in part.gone)

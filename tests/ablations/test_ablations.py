@@ -10,7 +10,14 @@ import pytest
 
 from rules.narrow.facts import Fact
 from tests.ablations.bench import Bench, broken, freed, pieces
-from tests.ablations.leave_out import Ablation, draw, together_as_one, without_middle, without_segments
+from tests.ablations.leave_out import (
+    Ablation,
+    draw,
+    together_as_one,
+    without_ends_of_kinds,
+    without_middle,
+    without_segments,
+)
 from tests.ablations.walks import walked
 from tests.lab.effort import cases, fast_if
 
@@ -44,6 +51,22 @@ def test_less_of_a_walk_accuses_no_more(seed: int, tmp_path: Path) -> None:
         report = bench.judged(ablation)
         wrong = [] if report is None else [*broken(bench, report), *freed(bench, report)]
         assert not wrong, f"{ablation.name}: {wrong}"
+
+
+KINDS_CUT = [
+    (30067, 1, "what a leader answered may be of an epoch for which it had been elected by then, and tells no role in"),
+    (30092, 0, "records may be of several epochs: any of their leaders may have answered for them"),
+    (30114, 3, "a high watermark that had risen before min.insync.replicas was set is no defect"),
+]
+
+
+@pytest.mark.parametrize("cut", fast_if(KINDS_CUT[:1].__contains__, KINDS_CUT))
+def test_kinds_of_logs_that_end_early_accuse_nobody_and_clear_nobody(cut: tuple[int, int, str], tmp_path: Path) -> None:
+    seed, number, why = cut
+    bench = Bench(walked(seed, tmp_path / "walks"), tmp_path / "room", {}, tmp_path / "walks")
+    report = bench.judged(without_ends_of_kinds(bench.files, random.Random(seed * 1000 + number)))
+    assert report is not None
+    assert [*broken(bench, report), *freed(bench, report)] == [], why
 
 
 BARRED = (

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, TypeAlias, TypeVar
 
 from rules.chronicle.request_logs import NONE_HERE, RequestLogs
 from rules.chronicle.stories import NO_STORY, TURNS, Story
 from rules.history.moments import OF_SERVER_LOG, ROLE_KINDS, Moment
 from rules.history.statements import Answered, Fetched, LogEvent, PartitionState, Produced, Role
 from rules.replicas.replica import Replica
+from rules.settings import Setting
 
 Served = Fetched | Produced | LogEvent
 """What a leader writes of its log as it stands: its answers, and where the log now starts."""
@@ -18,8 +19,16 @@ OWN_LOG_KINDS: Final = ("log-loaded", "high-watermark-loaded", "isr", "isr-shrin
 """What a leader writes into the log in which it tells of its ISR."""
 LED: Final = ("leader-starts", "leadership")
 
+States: TypeAlias = Callable[[int], Sequence[Setting]]
+"""What a broker's log tells of its starts and stops."""
+
 K = TypeVar("K")
 M = TypeVar("M", bound=Moment)
+
+
+def untold_states(_broker: int) -> Sequence[Setting]:
+    """No broker tells of its starts and stops."""
+    return ()
 
 
 class Shelf(Generic[K, M]):
@@ -45,9 +54,11 @@ class Statements:
     """All statements about one partition, and the replicas that were found; lives only inside `replay`."""
 
     def __init__(
-        self, moments: Sequence[Moment], replicas: Sequence[Replica], request_logs: RequestLogs = NONE_HERE
+        self, moments: Sequence[Moment], replicas: Sequence[Replica], request_logs: RequestLogs = NONE_HERE,
+        states: States = untold_states,
     ) -> None:
         self.moments, self.replicas, self.request_logs = moments, replicas, request_logs
+        self.states = states
         self.stories: dict[str, Story] = {}
         self.answers: Shelf[tuple[str, int | None], Served] = Shelf()
         """Answers by clock and term."""
@@ -68,7 +79,9 @@ class Statements:
         self.server_logs: dict[str, tuple[Moment, Moment]] = {}
         """By clock the first and the last statement of its broker's server.log, which tells of restarts and cuts."""
         self.chain_starts = _chain_starts(replicas)
-        self.last_role = max((m.epoch for m in moments if m.kind in ROLE_KINDS and m.epoch is not None), default=-1)
+        roles = (m.epoch for m in moments if m.kind in ROLE_KINDS and m.epoch is not None)
+        self.last_epoch = max((*roles, *(replica.last_known_epoch for replica in replicas)), default=-1)
+        """The newest that a role or a disk tells of."""
         for placed in enumerate(moments):
             self._put(*placed)
 

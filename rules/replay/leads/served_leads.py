@@ -16,6 +16,7 @@ from rules.chronicle.request_logs import LoggedRequests, Unheard, Why, log_of
 from rules.history.moments import ROLE_KINDS, Moment
 from rules.history.statements import Fetched, RoleTaken
 from rules.replay.leads.by_clock_and_epoch import Served, Statements
+from rules.replicas.led_last import ends_stopped
 
 NO_EPOCH: Final = -1
 OF_ANOTHER_TIME: Final[tuple[Why, ...]] = ("not here", "begins later", "silent")
@@ -263,7 +264,7 @@ def _end(leader: int, epoch: int, statements: Statements) -> tuple[int | None, s
     next_role = following is not None and following.kind in ROLE_KINDS and following.epoch == epoch + 1
     if following is not None and next_role and following.offset is not None:
         return following.offset, f"broker {leader} took its next role at log end {following.offset}"
-    last = following is None and statements.last_role <= epoch
+    last = following is None and statements.last_epoch <= epoch and ends_stopped(statements.states(leader))
     current = [r for r in statements.replicas if r.broker == leader and r.state == "current"] if last else []
     held = [r for r in current if r.clean_shutdown is not None]
     if len(held) == 1 and held[0].end_kept:
