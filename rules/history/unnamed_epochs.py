@@ -47,6 +47,11 @@ class _Roles(NamedTuple):
         last = bisect_left(self.perhaps, until)
         return [] if first < 0 else [epoch for epoch in self.leads[first:last] if epoch is not None]
 
+    def newest_by(self, time: int) -> int:
+        """The newest epoch that it may have led by a time, be it before the first of them."""
+        last = bisect_left(self.perhaps, time)
+        return max([self.newest_before, *(epoch for epoch in self.leads[:last] if epoch is not None)])
+
     def older_than_any(self, moment: Answered, begun: int | None) -> bool:
         """Whether an answer was handled before the first of them, and not in order between it and what is told first.
 
@@ -75,7 +80,7 @@ def _handled_in(in_order: Sequence[Moment], first: Mapping[str, FirstRole]) -> M
         if led:
             found[place] = led[0], led[-1]
         elif roles[moment.clock].older_than_any(moment, begun.get(moment.span.source)):
-            found[place] = NO_EPOCH, roles[moment.clock].newest_before
+            found[place] = NO_EPOCH, roles[moment.clock].newest_by(until)
     return found
 
 

@@ -56,6 +56,7 @@ def test_less_of_a_walk_accuses_no_more(seed: int, tmp_path: Path) -> None:
 KINDS_CUT = [
     (30067, 1, "what a leader answered may be of an epoch for which it had been elected by then, and tells no role in"),
     (30092, 0, "records may be of several epochs: any of their leaders may have answered for them"),
+    (30149, 0, "an answer that waited until its leader took its first told role may be of that epoch"),
     (30114, 3, "a high watermark that had risen before min.insync.replicas was set is no defect"),
 ]
 
