@@ -67,6 +67,11 @@ class Answering:
         """Whether any of its answers in the epoch is told."""
         return any(m.kind in ("produced", "fetched") and m.term == self.epoch for m in self._own)
 
+    def goes_on_behind(self, end: int) -> bool:
+        """Whether its log of requests tells of something that it answered after it wrote the records below an offset."""
+        later = (m.offset or 0 for m in self._produced if succeeded(m) and m.term == self.epoch)
+        return not self.end_unseen or max(later, default=-1) >= end
+
     def requests_missing(self, start: int) -> bool:
         """Whether answers to producers are logged, and the log of what it answered is not here or not whole."""
         if self._log.ends_before(None):

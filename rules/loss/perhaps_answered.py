@@ -56,7 +56,7 @@ def untold_answers(
     if leader is None:
         return UntoldAnswers(by_one=by_one)
     own = Answering(evidence, leader, epochs[0])
-    seen = own.saw_its_last and not own.begins_behind(part[0])
+    seen = own.saw_its_last and own.goes_on_behind(part[1]) and not own.begins_behind(part[0])
     holed = own.lacks_a_role(epochs[1]) or (not older and own.tells_no_produce)
     holed = holed or (seen and own.left_one_out(*part))
     if seen and not holed:

@@ -38,31 +38,29 @@ def committed_below_min_isr(evidence: PartitionEvidence) -> Iterator[Hit]:
 
 
 def _rose_below_min_isr(evidence: PartitionEvidence, course: Course, beyond: int) -> Iterator[tuple[Fetched, Setting]]:
-    """Answers with a watermark beyond an offset, which rose there while too few were in sync for the setting."""
+    """Answers with a watermark beyond an offset, which rose there while too few were in sync for the setting.
+
+    Where the leader acknowledges for all while too few are in sync, it goes by another setting than is told.
+    """
+    few = {row: least for row in range(len(course.rows)) if (least := _missed(evidence, course, course.rows[row]))}
+    answers = [row.moment for row in course.rows]
+    if any(place in few and succeeded(m) and m.acks == -1 for place, m in enumerate(answers)):
+        return
     below, written = False, 0
-    for row in course.rows:
-        m = row.moment
-        least = _least_in_sync(evidence, row)
-        if not _too_few(course, row, least):
-            below = False
-            continue
-        below = below or _was_at_most(m, beyond, written)
+    for place, m in enumerate(answers):
+        below = place in few and (below or _was_at_most(m, beyond, written))
         written = max(written, (m.offset or 0) if succeeded(m) else 0)
-        if below and isinstance(m, Fetched) and not m.doubtful and (m.high_watermark or 0) > beyond and least:
-            yield m, least
+        if below and isinstance(m, Fetched) and not m.doubtful and (m.high_watermark or 0) > beyond:
+            yield m, few[place]
 
 
-def _least_in_sync(evidence: PartitionEvidence, row: LeaderRow) -> Setting | None:
-    """The setting that was in force when an answer was given, where it is certain."""
+def _missed(evidence: PartitionEvidence, course: Course, row: LeaderRow) -> Setting | None:
+    """The setting that too few were in sync for when an answer was given, where it is certain and who was is told."""
     least = evidence.setting(row.moment.witness, MIN_IN_SYNC, row.moment)
-    return least if least is not None and evidence.settings.is_certain(least) else None
-
-
-def _too_few(course: Course, row: LeaderRow, least: Setting | None) -> bool:
-    asked = None if least is None else whole_number(least.value)
+    asked = whole_number(least.value) if least is not None and evidence.settings.is_certain(least) else None
     if asked is None or not row.isr:
-        return False
-    return max(map(len, row.isr)) < min(asked, course.rank.assigned or len(course.rank.replicas))
+        return None
+    return least if max(map(len, row.isr)) < min(asked, course.rank.assigned or len(course.rank.replicas)) else None
 
 
 def _was_at_most(answer: Moment, offset: int, written: int) -> bool:

@@ -185,7 +185,7 @@ def _candidates(advice: Advice, *, more: bool) -> Iterator[str]:
 def _free(candidate: Candidate, advice: Advice, *, more: bool) -> str:
     """That nothing is lost by its election, or nothing more; nothing of one that is barred, or beyond what was seen."""
     short = candidate.had_reached and any(c.log_end_offset > candidate.log_end_offset for c in advice.candidates)
-    if candidate.barred or short or any(cut.in_doubt or cut.untold for cut in candidate.cuts):
+    if candidate.barred or candidate.doubts or short or any(cut.in_doubt or cut.untold for cut in candidate.cuts):
         return ""
     seen = advice.nowhere or going(advice, candidate.broker) != "go"
     what = "no more committed or acknowledged records" if more else "no committed or acknowledged record"
