@@ -12,6 +12,7 @@ from rules.history.repetitions import begin_unseen
 from rules.history.statements import Fetched, Inquiry, Produced
 from rules.loss.held_on import wrote_older
 from rules.loss.lost_stretch import LeftOut
+from rules.replicas.kept_older import cut_since, older_run
 from rules.replicas.openings import ON_DISK
 
 
@@ -98,12 +99,19 @@ def committed_end_of(evidence: PartitionEvidence, part: LeftOut, *, again: bool)
         ends = [accounts(evidence).committed_end(e, part.start, part.end) for e in terms]
     since = [c for c in evidence.committed_batches if part.epoch < c.term < part.next_epoch]
     own = (c for c in since if _of_its_log(c.moment, part.leader) and not _led_without(evidence, part, c.term))
+    own = (c for c in own if not _had_older(evidence, part, c.term))
     unsure = (c for c in since if _perhaps_of_its_epoch(evidence, part, c))
     return max([*ends, *(min(part.end, c.end_offset) for c in (*own, *unsure))])
 
 
 def _perhaps_of_its_epoch(evidence: PartitionEvidence, part: LeftOut, proof: Committed) -> bool:
-    """Whether a proof may be of a stretch's epoch or of one after it of which nobody tells: no epoch parts the two."""
+    """Whether a proof may be of a stretch's epoch or of one after it of which nobody tells: no epoch parts the two.
+
+    Who had written older records there tells of those.
+    """
+    witness = proof.moment.witness
+    if witness != part.leader and wrote_older(evidence, witness, part.epoch, part.start):
+        return False
     oldest = proof.term if proof.moment.term is None else proof.moment.term
     return oldest <= part.epoch and not any(part.epoch < epoch <= proof.term for epoch in evidence.openings)
 
@@ -119,6 +127,15 @@ def _led_without(evidence: PartitionEvidence, part: LeftOut, epoch: int) -> bool
     answers = (m for m in evidence.moments if isinstance(m, Inquiry | Fetched) and m.term == epoch and not m.doubtful)
     ends = ((m.answered_epoch, m.asked_epoch) for m in answers if m.answered_epoch is not None and m.error == 0)
     return any(0 <= answered < part.first and part.newest <= (asked or 0) for answered, asked in ends)
+
+
+def _had_older(evidence: PartitionEvidence, part: LeftOut, epoch: int) -> bool:
+    """Whether the log of its leader has older records there, and tells of no cut since an epoch that made room."""
+    for replica in evidence.current:
+        older = None if replica.cleaned else older_run(replica, part.epoch, part.start, part.end)
+        if replica.broker == part.leader and older is not None:
+            return not cut_since(replica.broker, epoch, older[2], evidence.chronicle)
+    return False
 
 
 def _known_by_a_cut(evidence: PartitionEvidence, part: LeftOut) -> int:

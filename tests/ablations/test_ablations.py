@@ -57,6 +57,11 @@ KINDS_CUT = [
     (30067, 1, "what a leader answered may be of an epoch for which it had been elected by then, and tells no role in"),
     (30092, 0, "records may be of several epochs: any of their leaders may have answered for them"),
     (30149, 0, "an answer that waited until its leader took its first told role may be of that epoch"),
+    (30359, 2, "whoever had written older records there tells of those, where nobody names the epoch"),
+    (30359, 4, "a leader whose log has older records there, and tells of no cut since, tells of those"),
+    (30361, 4, "a log of requests that ends before a lead does leaves it open what was answered last"),
+    (30395, 0, "the same where records stand behind the last answer that is told"),
+    (30418, 6, "who acknowledges for all while alone in sync goes by another min.insync.replicas than is told"),
     (30114, 3, "a high watermark that had risen before min.insync.replicas was set is no defect"),
 ]
 
