@@ -68,7 +68,7 @@ class Answering:
         return any(m.kind in ("produced", "fetched") and m.term == self.epoch for m in self._own)
 
     def goes_on_behind(self, end: int) -> bool:
-        """Whether its log of requests tells of something that it answered after it wrote the records below an offset."""
+        """Whether its log of requests tells of an answer after the records below an offset were written."""
         later = (m.offset or 0 for m in self._produced if succeeded(m) and m.term == self.epoch)
         return not self.end_unseen or max(later, default=-1) >= end
 
