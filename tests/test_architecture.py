@@ -55,7 +55,7 @@ CHRONICLE: Final = "rules.chronicle.**"
 WORDS: Final = "rules.words"
 NAMES: Final = ("rules.finding", WORDS, "rules.protocol.topics")
 PARTS: Final = (
-    FACTS, CHRONICLE, "rules.history.**", "rules.replicas.**", "rules.replay.**", "rules.settings", "rules.thresholds",
+    FACTS, CHRONICLE, "rules.history.**", "rules.replicas.**", "rules.replay.**", "rules.settings.**", "rules.thresholds",
     "rules.unwritten.**", WORDS,
 )  # fmt: skip
 """What evidence is made of: each of it is there before the evidence is."""
@@ -136,7 +136,7 @@ LAWS: Final = (
         says="who led when is known before any high watermark is recomputed",
         ours=(
             *("rules.replay.leads.**", CHRONICLE, "rules.history.**", "rules.replicas.**", "rules.protocol.**"),
-            "rules.settings",
+            "rules.settings.**",
         ),
     ),
     Law(
@@ -144,7 +144,7 @@ LAWS: Final = (
         says="a leader's high watermark is recomputed from its reign, not from other replicas' courses",
         ours=(
             *("rules.replay.leading.**", "rules.replay.leads.**", "rules.history.**", "rules.protocol.**"),
-            *("rules.settings", "rules.words"),
+            *("rules.settings.**", "rules.words"),
         ),
     ),
     Law(

@@ -218,7 +218,8 @@ t7 acks 1 at 4 acks=all error 6
 
 def test_what_nobody_was_told_of_may_go() -> None:
     told = advice_on(UNTOLD.replace("|\n", "| ; unclean\n") + ALL_ANSWERS)
-    cut_off = advice_on(UNTOLD.replace("|\n", "| ; unclean\n") + ALL_ANSWERS.replace("t7 acks 1 at 4", "t4 acks 1 at 4"))
+    before = ALL_ANSWERS.replace("t7 acks 1 at 4", "t4 acks 1 at 4")
+    cut_off = advice_on(UNTOLD.replace("|\n", "| ; unclean\n") + before)
     assert gate(cut_off, "restart broker 1").going == "unknown", "its request log may end before its lead does"
     assert [d.stretch.told_of for d in told.doomed] == [False]
     assert gate(told, "restart broker 1").going == "go"

@@ -9,117 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from parsers.provenance import Span
 from rules.history.clocks import NO_CLOCKS, Clocks
 from rules.history.if_set import FAR
 from rules.history.moments import Moment
 from rules.history.rotated import FileOrder, Place
 from rules.history.translation import translated
-
-SettingOrigin = Literal["log", "file", "describe", "metadata", "znode", "applied", "assignment", "registration"]
-"""Printed by the broker when it started, written in its properties file, told by a tool, kept by the controller, taken
-over by a broker while it ran; of the replication factor, the brokers to which a partition is assigned; of what a
-broker runs as, the controllers' record of it."""
-CHANGED: Final[tuple[SettingOrigin, ...]] = ("metadata", "znode", "describe", "applied")
-"""Origins that tell what was changed while brokers ran."""
-
-KAFKA_VERSION: Final = "kafka.version"
-METADATA_VERSION: Final = "metadata.version"
-START_INSTANT: Final = "kafka.start.instant"
-"""When a process began, in milliseconds of UTC, beside the time of that line on the log's own clock."""
-INTER_BROKER_PROTOCOL: Final = "inter.broker.protocol.version"
-"""What a broker runs and speaks is told as its settings are; the first two names are no settings of Kafka's."""
-MESSAGE_FORMAT: Final = "message.format.version"
-CLEANUP_POLICY: Final = "cleanup.policy"
-MIN_IN_SYNC: Final = "min.insync.replicas"
-UNCLEAN: Final = "unclean.leader.election.enable"
-LAG_TIME: Final = "replica.lag.time.max.ms"
-REMOTE_STORAGE: Final = "remote.storage.enable"
-REMOTE_SYSTEM: Final = "remote.log.storage.system.enable"
-FACTOR: Final = "replication factor"
-"""No setting of Kafka's either: an assignment tells it."""
-BROKER_STATE: Final = "broker.state"
-STARTED: Final = "started"
-STARTING: Final = "starting"
-ON_EVERY_START: Final = "controlled.shutdown.enable"
-"""A setting that every release prints where it prints them all."""
-STOPPING: Final = "stopping"
-STOPPED: Final = "shut down cleanly"
-"""Whether a broker runs is told so too: a killed one never says that it stopped; one that is starting does not run."""
-INCARNATION: Final = "broker.incarnation"
-BROKER_EPOCH: Final = "broker.epoch"
-CONTROLLER_EPOCH: Final = "controller.epoch"
-QUORUM_LEADER: Final = "quorum.leader"
-"""As what a process registered, which epoch a controller leads under ZooKeeper, and which node the quorum."""
-MEMBERSHIPS: Final = (INCARNATION, BROKER_EPOCH, CONTROLLER_EPOCH, QUORUM_LEADER)
-LEADER_OF_EPOCH: Final = "quorum.leader.of.epoch."
-"""Behind it stands the epoch of the metadata log whose elected leader is told."""
-
-BROKER_NAMES: Final[Mapping[str, str]] = {
-    CLEANUP_POLICY: "log.cleanup.policy",
-    "delete.retention.ms": "log.cleaner.delete.retention.ms",
-    "flush.messages": "log.flush.interval.messages",
-    "flush.ms": "log.flush.interval.ms",
-    "max.message.bytes": "message.max.bytes",
-    MESSAGE_FORMAT: "log.message.format.version",
-    "message.timestamp.type": "log.message.timestamp.type",
-    "preallocate": "log.preallocate",
-    "retention.bytes": "log.retention.bytes",
-    "retention.ms": "log.retention.ms",
-    "segment.bytes": "log.segment.bytes",
-    "segment.ms": "log.roll.ms",
-}
-"""Topic settings that brokers give under another name."""
-TOPICS_OWN: Final = frozenset({*BROKER_NAMES, MIN_IN_SYNC, UNCLEAN})
-"""Settings that a topic may have of its own."""
-DYNAMIC: Final = frozenset({*BROKER_NAMES.values(), MIN_IN_SYNC, UNCLEAN})
-"""The same as brokers have them, where they may be set while brokers run."""
-
-
-class BrokerVersion(Struct, frozen=True, kw_only=True):
-    """What a broker ran: binary version and inter-broker protocol (or metadata version), where known."""
-
-    broker: int
-    binary: str | None = None
-    inter_broker_protocol: str | None = None
-    because: str = ""
-
-
-class Setting(Struct, frozen=True, kw_only=True):
-    """One value of one setting, from some time on."""
-
-    name: str
-    value: str | None
-    """As printed; null for Kafka's null, and where the controller deleted the setting."""
-    origin: SettingOrigin
-    broker: int | None = None
-    """Null for the default of all brokers, and for a topic's own setting."""
-    topic: str | None = None
-    since: int | None = None
-    """Milliseconds on the clock; null where it is only known to have been so at some time."""
-    clock: str = ""
-    """Whose clock the time is of, as in a `Moment`."""
-    inherited: bool = False
-    """Printed for a topic among all settings that hold, so that it may be the broker's: what stands before decides."""
-    span: Span
-
-
-class TakenOver(Struct, frozen=True, kw_only=True):
-    """What may have been in force from a time on, on some clock."""
-
-    since: int
-    values: frozenset[str | None]
-    """More than one where clocks leave several possible; null among them where nobody may have told it."""
-    own: bool = False
-    """Whether it is known by the clock's own broker, which went by it from then on."""
-    watched: bool = False
-    """Whether a change would be told: by the clock's own broker, whose log tells of this setting, or by a record."""
-
+from rules.settings.held_then import held_then
+from rules.settings.setting import Setting, TakenOver
+from rules.settings.setting_names import (
+    BROKER_NAMES,
+    BROKER_STATE,
+    CHANGED,
+    KAFKA_VERSION,
+    MEMBERSHIPS,
+    ON_EVERY_START,
+    STARTING,
+    TOPICS_OWN,
+    SettingOrigin,
+)
 
 Ranks: TypeAlias = tuple[tuple[Setting, ...], ...]
 
@@ -211,7 +123,7 @@ class Settings(Struct, frozen=True, kw_only=True, dict=True):
         for statements in self.ranks(topic, broker, name):
             if gone and statements[0].topic is not None:
                 continue  # the topic has no longer what it was made with
-            held, sure = _held(statements, at, clocks)
+            held, sure = held_then(statements, at, clocks)
             deleted = [setting for setting in held if setting.value is None and setting.origin in CHANGED]
             possible += [setting for setting in held if setting not in deleted]
             if sure and not deleted:
@@ -254,45 +166,3 @@ def settings_of(statements: Iterable[Setting]) -> Settings:
             kept.append(setting)
         last[place] = setting.value
     return Settings(statements=tuple(kept))
-
-
-def _held(
-    statements: Sequence[Setting], at: Moment | None, clocks: Clocks
-) -> tuple[Sequence[Setting], bool]:
-    """The statements of one rank that may have been in force, and whether one of them surely was."""
-    timeless = [setting for setting in statements if setting.since is None]
-    dated = [setting for setting in statements if setting.since is not None]
-    if at is None:
-        # A log that ends early knows no later change; whoever keeps the settings does.
-        kept = [setting for setting in dated if setting.origin != "applied"] or dated
-        newest = list({setting.clock: setting for setting in kept}.values())
-        return newest or timeless, bool(statements)
-    own = [s for s in dated if s.origin == "applied" and s.clock == at.clock and _standing(s, at, clocks) == "past"]
-    if own:  # whoever tells of a moment had taken over what it says itself, and perhaps what others tell of later
-        then = replace(at, time=own[-1].since)
-        others = (s for s in dated if s.clock != at.clock and s.value != own[-1].value)
-        later = (s for s in others if _standing(s, then, clocks) == "future" != _standing(s, at, clocks))
-        return [own[-1], *later], True
-    past: dict[str, Setting] = {}
-    unsettled: list[Setting] = []
-    for setting in dated:
-        standing = _standing(setting, at, clocks)
-        if standing == "past":
-            past[setting.clock] = setting
-        elif standing == "open":
-            unsettled.append(setting)
-    if past:
-        return [*past.values(), *unsettled], True
-    return [*timeless, *unsettled], bool(timeless)
-
-
-def _standing(setting: Setting, at: Moment, clocks: Clocks) -> Literal["past", "open", "future"]:
-    """Whether a statement was made before a moment, as far as their clocks tell."""
-    if at.time is None:
-        return "open"
-    if setting.clock == at.clock:
-        return "past" if (setting.since or 0) <= at.time else "future"
-    window = translated(setting.since, setting.clock, at.clock, clocks)
-    if window is None or window[0] <= at.time < window[1]:
-        return "open"
-    return "past" if window[1] <= at.time else "future"
