@@ -704,7 +704,7 @@ LATER = "t10 acks 1 at 5 acks=all error 6"
         # Nothing of its request log shows that it is whole up to the kill.
         ("all", "", "", [((1,), 3, 5, True)]),
         # It answered on, in the same life: nothing of what it had told before is missing.
-        ("1", "t3 follows 1 epoch 1 at 5 hw 2 from 2", "", []),
+        ("1", "t3 follows 1 epoch 1 at 5 hw 2 from 2", LATER, []),
     ],
 )
 def test_what_a_killed_leader_wrote_last_may_have_been_acknowledged(

@@ -264,7 +264,8 @@ def _end(leader: int, epoch: int, statements: Statements) -> tuple[int | None, s
     next_role = following is not None and following.kind in ROLE_KINDS and following.epoch == epoch + 1
     if following is not None and next_role and following.offset is not None:
         return following.offset, f"broker {leader} took its next role at log end {following.offset}"
-    last = following is None and statements.last_epoch <= epoch and ends_stopped(statements.states(leader))
+    states = statements.states(leader)
+    last = following is None and statements.last_epoch <= epoch and (not states or ends_stopped(states))
     current = [r for r in statements.replicas if r.broker == leader and r.state == "current"] if last else []
     held = [r for r in current if r.clean_shutdown is not None]
     if len(held) == 1 and held[0].end_kept:

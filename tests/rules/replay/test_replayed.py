@@ -29,7 +29,7 @@ def test_of_a_rules_page_it_shows_both_drawings_row_by_row() -> None:
         "    broker 2 at 4 to open: answered 4 at t3, following nothing",
         "    broker 3 at 2 to 2: answered 2 at t2, following 2 at t4",
         "    log end low 4: broker 2 asked for offset 4, in range",
-        "    log end high open",
+        "    log end high 4: broker 1 shut down cleanly with log end 4",
         "    high watermark low 2: every replica that counts (brokers 2 and 3) had asked for offset 2 or beyond",
         "    high watermark high 2: broker 3, in sync, had asked for no more than offset 2",
         "    its answer may carry 0 to 2, and carries 4",
