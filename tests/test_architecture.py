@@ -55,8 +55,8 @@ CHRONICLE: Final = "rules.chronicle.**"
 WORDS: Final = "rules.words"
 NAMES: Final = ("rules.finding", WORDS, "rules.protocol.topics")
 PARTS: Final = (
-    FACTS, CHRONICLE, "rules.history.**", "rules.replicas.**", "rules.replay.**", "rules.settings.**", "rules.thresholds",
-    "rules.unwritten.**", WORDS,
+    FACTS, CHRONICLE, "rules.history.**", "rules.replicas.**", "rules.replay.**", "rules.settings.**",
+    "rules.thresholds", "rules.unwritten.**", WORDS,
 )  # fmt: skip
 """What evidence is made of: each of it is there before the evidence is."""
 QUESTIONS: Final = "rules.evidence.**"

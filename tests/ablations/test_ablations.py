@@ -62,6 +62,8 @@ KINDS_CUT = [
     (30361, 4, "a log of requests that ends before a lead does leaves it open what was answered last"),
     (30395, 0, "the same where records stand behind the last answer that is told"),
     (30418, 6, "who acknowledges for all while alone in sync goes by another min.insync.replicas than is told"),
+    (30475, 7, "a setting that others tell to be changed may have been taken over by whose log ends before"),
+    (30521, 6, "logs of who led and holds the partition no more may end before its roles do"),
     (30114, 3, "a high watermark that had risen before min.insync.replicas was set is no defect"),
 ]
 
