@@ -88,17 +88,20 @@ def dropped_caught_up(
 ) -> Iterator[TakenOut]:
     """Members that a leader proposed to drop although they had asked for its log end.
 
-    Where its log falls silent behind that and goes on later, the line of their next fetch may be missing.
+    Where its log falls silent behind that, or ends soon, the line of their next fetch may be missing.
     """
     version = course.rank.version
     if version is None or not version.at_least(2, 4):
         # Up to 2.0 a member at the log end is dropped too; up to 2.3 a failed read makes its leader forget it.
         return
-    silences = [since for since, _ in pauses(joined(steady, QUIET_MS))]
+    stretches = joined(steady, QUIET_MS)
+    silences = [since for since, _ in pauses(stretches)]
+    ended = stretches[-1][1] if stretches else None
     for m in shrinking:
         if m.end_offset is None or m.time is None:
             continue
-        silent = next((since for since in silences if since >= m.time), None)
+        soon = ended if ended is not None and m.time <= ended <= m.time + QUIET_MS else None
+        silent = next((since for since in silences if since >= m.time), soon)
         for broker in sorted(set(m.previous_isr or ()) - set(m.isr or ())):
             asked = _around(course, broker, m.time, silent)
             if asked and all(fetch.offset is not None and fetch.offset >= m.end_offset for fetch in asked):
