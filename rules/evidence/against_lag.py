@@ -14,6 +14,7 @@ from rules.history.steady import QUIET_MS, Times, joined, pauses
 from rules.replay.course import Course
 from rules.replay.lag import SILENT_MS, Lag, lags
 from rules.replay.leading.leader_walk import LeaderRow
+from rules.replay.leading.tracks import IN_FLIGHT_MS
 from rules.thresholds import WEEK_MS, Threshold
 
 SLACK: Final = Threshold(
@@ -100,7 +101,7 @@ def dropped_caught_up(
     for m in shrinking:
         if m.end_offset is None or m.time is None:
             continue
-        soon = ended if ended is not None and m.time <= ended <= m.time + QUIET_MS else None
+        soon = ended if ended is not None and m.time <= ended <= m.time + IN_FLIGHT_MS else None
         silent = next((since for since in silences if since >= m.time), soon)
         for broker in sorted(set(m.previous_isr or ()) - set(m.isr or ())):
             asked = _around(course, broker, m.time, silent)

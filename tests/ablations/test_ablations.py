@@ -64,7 +64,7 @@ KINDS_CUT = [
     (30418, 6, "who acknowledges for all while alone in sync goes by another min.insync.replicas than is told"),
     (30475, 7, "a setting that others tell to be changed may have been taken over by whose log ends before"),
     (30521, 6, "logs of who led and holds the partition no more may end before its roles do"),
-    (30646, 0, "of whom a log of requests sees dropped in its last minute, the next fetch may not be logged"),
+    (30646, 0, "of whom a log of requests sees dropped at its end, the next fetch may not be logged"),
     (30114, 3, "a high watermark that had risen before min.insync.replicas was set is no defect"),
 ]
 

@@ -316,9 +316,9 @@ DROPPED = [((1, 2), None, None, "likely")]
          + SHRUNK.replace("t99", "t199"), []),
         # The leader asked, the controller let it wait.
         ("t3 acks 1 at 5 acks=1\nt16000 shrinks 1 from 1,2 to 1 at 6\nt50000 acks 1 at 6 acks=1" + AWAKE + SHRUNK, []),
-        # Its log goes on for more than a minute, and tells of no further fetch.
-        ("t3 shrinks 1 from 1,2 to 1 at 4\nt50000 acks 1 at 4 acks=1\nt90000 acks 1 at 5 acks=1", DROPPED),
-        ("t3 shrinks 1 from 1,2 to 1 at 4\nt50000 acks 1 at 4 acks=1", []),
+        # Its log goes on for more than half a minute, and tells of no further fetch.
+        ("t3 shrinks 1 from 1,2 to 1 at 4\nt31000 acks 1 at 4 acks=1", DROPPED),
+        ("t3 shrinks 1 from 1,2 to 1 at 4\nt29000 acks 1 at 4 acks=1", []),
         ("t3 acks 1 at 5 acks=1\nt30000 shrinks 1 from 1,2 to 1 at 6", []),
         ("t3 shrinks 1 from 1,2 to 1 at 4\nt9 fetch 2@3 from 1 hw=3", []),  # it had lost its tail meanwhile
     ],
