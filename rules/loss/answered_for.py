@@ -188,9 +188,8 @@ def _open_answers(
     """Of which leader it is open whether it answered for some records: of several the one for which most speaks."""
     leaders = evidence.chronicle.leaders
     wrote = {leaders.get(stretch.epoch, stretch.leader): stretch.epoch}
-    for epoch in range(stretch.epoch + 1, stretch.newest + 1):
-        if epoch in leaders:
-            wrote.setdefault(leaders[epoch], epoch)
+    for epoch in sorted(each for each in leaders if stretch.epoch < each <= stretch.newest):
+        wrote.setdefault(leaders[epoch], epoch)
     every = (
         (leader, untold_answers(evidence, (epoch, stretch.next_epoch), leader, part, older=stretch.older))
         for leader, epoch in wrote.items()
