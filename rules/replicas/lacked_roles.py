@@ -35,12 +35,13 @@ def former_of(role: Role) -> int | None:
 def lacked_roles(chronicle: Chronicle, brokers: Collection[int], *, created_again: bool) -> LackedRoles:
     """By broker the epochs of roles that its own log lacks, and where it lacks them.
 
-    Of some brokers that hold the partition, and of those that did, as far as their logs tell of it.
+    Of some brokers that hold the partition, and of others whose logs tell of it and not that they deleted theirs.
     Where a topic was created again, lines that bear no id may be of either life, and are not here.
     """
     known = _RolesShown(chronicle, created_again)
     found: dict[int, dict[int, Place]] = {}
-    for broker in sorted({*brokers, *known.own}):
+    left = {moment.broker for moment in chronicle.moments if moment.kind == "log-deleted"}
+    for broker in sorted({*brokers, *(known.own.keys() - left)}):
         for epoch in sorted(known.shown(broker)):
             if (place := known.place(broker, epoch)) is not None:
                 found.setdefault(broker, {})[epoch] = place
