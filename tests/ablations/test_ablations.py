@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping
+from functools import cache
 
 import pytest
 
-from rules.narrow.facts import Fact
 from tests.ablations.bench import Bench, broken, freed, pieces
 from tests.ablations.leave_out import (
     Ablation,
@@ -32,10 +31,33 @@ WALKS = (225, 151, *range(100, 113))
 """Seeds of walks; of the first two a middle part of a leader's logs hides what was lost."""
 
 
+BenchOf = Callable[[str], Bench]
+BenchOfWalk = Callable[[int], Bench]
+
+
+@pytest.fixture(scope="module")
+def bench_of(tmp_path_factory: pytest.TempPathFactory) -> BenchOf:
+    """The bench of a recording, whose whole is judged once for all tests here."""
+    room = tmp_path_factory.mktemp("benches")
+    return cache(lambda name: Bench(name, room, {}))
+
+
+@pytest.fixture(scope="module")
+def bench_of_walk(tmp_path_factory: pytest.TempPathFactory) -> BenchOfWalk:
+    """The bench of a walk, by its seed."""
+    room = tmp_path_factory.mktemp("walks")
+
+    def made(seed: int) -> Bench:
+        bench = Bench(walked(seed, room / "recorded"), room, {}, room / "recorded")
+        assert bench.whole.refusals == ()
+        return bench
+
+    return cache(made)
+
+
 @pytest.mark.parametrize("name", fast_if(FAST.__contains__, TRIED))
-def test_less_evidence_accuses_no_more(name: str, tmp_path: Path) -> None:
-    known: dict[object, Sequence[Fact]] = {}
-    bench, rng = Bench(name, tmp_path, known), random.Random(name)
+def test_less_evidence_accuses_no_more(name: str, bench_of: BenchOf) -> None:
+    bench, rng = bench_of(name), random.Random(name)
     for _ in range(cases(TRIED[name])):
         ablation = draw(bench.files, rng)
         report = bench.judged(ablation)
@@ -44,8 +66,8 @@ def test_less_evidence_accuses_no_more(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", fast_if(WALKS[:2].__contains__, WALKS))
-def test_less_of_a_walk_accuses_no_more(seed: int, tmp_path: Path) -> None:
-    bench = Bench(walked(seed, tmp_path / "walks"), tmp_path / "room", {}, tmp_path / "walks")
+def test_less_of_a_walk_accuses_no_more(seed: int, bench_of_walk: BenchOfWalk) -> None:
+    bench = bench_of_walk(seed)
     for number in range(6):
         ablation = draw(bench.files, random.Random(seed * 1000 + number))
         report = bench.judged(ablation)
@@ -86,9 +108,9 @@ BARRED = (
 
 
 @pytest.mark.parametrize("barred", fast_if(BARRED[:3].__contains__, BARRED))
-def test_less_of_a_walk_frees_no_action(barred: tuple[int, int], tmp_path: Path) -> None:
+def test_less_of_a_walk_frees_no_action(barred: tuple[int, int], bench_of_walk: BenchOfWalk) -> None:
     seed, number = barred
-    bench = Bench(walked(seed, tmp_path / "walks"), tmp_path / "room", {}, tmp_path / "walks")
+    bench = bench_of_walk(seed)
     report = bench.judged(draw(bench.files, random.Random(seed * 1000 + number)))
     assert report is not None
     assert [*broken(bench, report), *freed(bench, report)] == []
@@ -109,8 +131,8 @@ def test_what_is_missing_amid_a_log_takes_whole_lines(kept: tuple[tuple[int, int
 
 
 @pytest.mark.parametrize("name", fast_if("clean_1_1".__eq__, ("clean_1_1", "clean_2_8", "clean_4x")))
-def test_segments_that_are_left_out_accuse_nobody_and_are_never_clean(name: str, tmp_path: Path) -> None:
-    bench, rng = Bench(name, tmp_path, {}), random.Random(name)
+def test_segments_that_are_left_out_accuse_nobody_and_are_never_clean(name: str, bench_of: BenchOf) -> None:
+    bench, rng = bench_of(name), random.Random(name)
     for _ in range(4):
         folder = f"broker-{rng.randint(1, 3)}/data/{rng.choice(('my-topic.v2-0', 'state-0', 'state-1'))}"
         ablation = without_segments(bench.files, rng, folder)
@@ -120,18 +142,18 @@ def test_segments_that_are_left_out_accuse_nobody_and_are_never_clean(name: str,
 
 
 @pytest.mark.slow
-def test_a_restart_that_nobody_tells_of_leaves_it_open_who_was_in_sync(tmp_path: Path) -> None:
+def test_a_restart_that_nobody_tells_of_leaves_it_open_who_was_in_sync(bench_of: BenchOf) -> None:
     """Only broker 2's server.log tells that it restarted before its next role: it may have asked for more."""
-    bench = Bench("fast_failover_kip279", tmp_path, {})
+    bench = bench_of("fast_failover_kip279")
     report = bench.judged(Ablation("no restart", frozenset({"broker-2/logs/server.log"})))
     assert report is not None
     assert [*broken(bench, report)] == []
 
 
 @pytest.mark.slow
-def test_an_answer_before_the_first_role_that_is_told_is_of_no_reign_that_came_later(tmp_path: Path) -> None:
+def test_an_answer_before_the_first_role_that_is_told_is_of_no_reign_that_came_later(bench_of: BenchOf) -> None:
     """Broker 2's word of its reign in epoch 3 is missing: what it answered then stands before its next role."""
-    bench = Bench("clean_4x", tmp_path, {})
+    bench = bench_of("clean_4x")
     report = bench.judged(without_middle(bench.files, "broker-2", 0.033, 0.896))
     assert report is not None
     assert [*broken(bench, report)] == []
@@ -186,9 +208,9 @@ OPENED = [
 
 
 @pytest.mark.parametrize("opened", fast_if(OPENED[:9].__contains__, OPENED))
-def test_what_is_left_out_of_a_walk_opens_its_bill(opened: tuple[int, int, str], tmp_path: Path) -> None:
+def test_what_is_left_out_of_a_walk_opens_its_bill(opened: tuple[int, int, str], bench_of_walk: BenchOfWalk) -> None:
     seed, number, opens = opened
-    bench = Bench(walked(seed, tmp_path / "walks"), tmp_path / "room", {}, tmp_path / "walks")
+    bench = bench_of_walk(seed)
     report = bench.judged(draw(bench.files, random.Random(seed * 1000 + number)))
     assert report is not None
     assert [*broken(bench, report), *freed(bench, report)] == [], opens
@@ -221,9 +243,9 @@ LEFT_OUT = [
 
 @pytest.mark.parametrize(("name", "gone", "stretches", "opens"), LEFT_OUT)
 def test_what_is_left_out_accuses_nobody(
-    name: str, gone: tuple[str, ...], stretches: Mapping[str, tuple[float, float]], opens: str, tmp_path: Path
+    name: str, gone: tuple[str, ...], stretches: Mapping[str, tuple[float, float]], opens: str, bench_of: BenchOf
 ) -> None:
-    bench = Bench(name, tmp_path, {})
+    bench = bench_of(name)
     files = frozenset(source for source in bench.files if any(part in source for part in gone))
     parts = [without_middle(bench.files, node, *ends) for node, ends in stretches.items()]
     report = bench.judged(together_as_one([Ablation("files", files), *parts]))
@@ -243,18 +265,18 @@ DRAWN = [
 @pytest.mark.slow
 @pytest.mark.parametrize("drawn", DRAWN)
 def test_what_is_drawn_to_be_left_out_of_a_recording_accuses_nobody(
-    drawn: tuple[str, int, str], tmp_path: Path
+    drawn: tuple[str, int, str], bench_of: BenchOf
 ) -> None:
     name, number, opens = drawn
-    bench = Bench(name, tmp_path, {})
+    bench = bench_of(name)
     report = bench.judged(draw(bench.files, random.Random(f"{name}-{number}")))
     assert report is not None
     assert [*broken(bench, report), *freed(bench, report)] == [], opens
 
 
-def test_a_high_watermark_that_rests_may_have_advanced_before_the_trace_begins(tmp_path: Path) -> None:
+def test_a_high_watermark_that_rests_may_have_advanced_before_the_trace_begins(bench_of: BenchOf) -> None:
     """Broker 1's log of requests begins when it alone is in sync; of two it takes none but what both hold."""
-    bench, requests = Bench("clients_astray", tmp_path, {}), "broker-1/logs/kafka-request.log"
+    bench, requests = bench_of("clients_astray"), "broker-1/logs/kafka-request.log"
     report = bench.judged(Ablation("its head", cuts=((requests, ((519069, bench.files[requests]),)),)))
     assert report is not None
     assert [*broken(bench, report)] == []
@@ -285,9 +307,9 @@ STRETCHES = [
     ],
 )
 def test_logs_that_end_before_what_disks_or_others_show_clear_nobody(
-    kept: float, brokers: tuple[int, ...], gone: tuple[str, ...], tmp_path: Path
+    kept: float, brokers: tuple[int, ...], gone: tuple[str, ...], bench_of: BenchOf
 ) -> None:
-    bench = Bench("acks_one_lost", tmp_path, {})
+    bench = bench_of("acks_one_lost")
     parts = [without_middle(bench.files, f"broker-{broker}", kept, 1.0) for broker in brokers]
     report = bench.judged(together_as_one([*parts, Ablation("no marker", frozenset(gone))]))
     assert report is not None
@@ -296,18 +318,18 @@ def test_logs_that_end_before_what_disks_or_others_show_clear_nobody(
 
 @pytest.mark.parametrize(("name", "stretches", "opens"), STRETCHES)
 def test_what_is_missing_of_all_logs_at_once_accuses_nobody_and_clears_nobody(
-    name: str, stretches: Mapping[str, tuple[float, float]], opens: str, tmp_path: Path
+    name: str, stretches: Mapping[str, tuple[float, float]], opens: str, bench_of: BenchOf
 ) -> None:
-    bench = Bench(name, tmp_path, {})
+    bench = bench_of(name)
     parts = [without_middle(bench.files, node, *ends) for node, ends in stretches.items()]
     report = bench.judged(together_as_one(parts))
     assert report is not None
     assert [*broken(bench, report)] == [], opens
 
 
-def test_who_began_first_without_committed_records_is_open_where_a_leader_before_is_not_here(tmp_path: Path) -> None:
+def test_who_began_first_without_committed_records_is_open_where_a_leader_before_is_not_here(bench_of: BenchOf) -> None:
     """Broker 1 led epoch 4 without epoch 2's records, nothing of it is here; broker 2 followed it and led epoch 5."""
-    bench = Bench("fast_failover_kip279", tmp_path, {})
+    bench = bench_of("fast_failover_kip279")
     report = bench.judged(Ablation("no broker 1", frozenset(s for s in bench.files if s.startswith("broker-1/"))))
     assert report is not None
     found = [f for f in report.violations if f.rule == "LEAD001"]
@@ -315,9 +337,9 @@ def test_who_began_first_without_committed_records_is_open_where_a_leader_before
     assert opened == [((), True)]
 
 
-def test_what_a_cut_removed_beyond_the_proved_records_is_of_the_epoch_that_its_answer_names(tmp_path: Path) -> None:
+def test_what_a_cut_removed_beyond_the_proved_records_is_of_the_epoch_that_its_answer_names(bench_of: BenchOf) -> None:
     """Broker 1 tells no role since; its leader answered where epoch 0 ends, and led epoch 1 itself."""
-    bench = Bench("unclean_rejoined", tmp_path, {})
+    bench = bench_of("unclean_rejoined")
     report = bench.judged(Ablation("no roles", cuts=(("broker-1/logs/state-change.log", ((0, 211),)),)))
     assert report is not None
     assert [*broken(bench, report)] == []
@@ -325,9 +347,9 @@ def test_what_a_cut_removed_beyond_the_proved_records_is_of_the_epoch_that_its_a
     assert (loss.epoch, loss.start_offset, loss.committed_end, loss.end_offset) == (0, 100, 141, 150)
 
 
-def test_what_was_cut_in_the_first_role_that_is_told_is_of_no_epoch_that_may_have_been(tmp_path: Path) -> None:
+def test_what_was_cut_in_the_first_role_that_is_told_is_of_no_epoch_that_may_have_been(bench_of: BenchOf) -> None:
     """Broker 2 wrote records 10–14 as the leader of epoch 2. Its word begins with epoch 4, and nobody led epoch 3."""
-    bench = Bench("fast_failover_kip279", tmp_path, {})
+    bench = bench_of("fast_failover_kip279")
     report = bench.judged(without_middle(bench.files, "broker-2", 0.089, 0.493))
     assert report is not None
     assert [*broken(bench, report)] == []
@@ -336,10 +358,10 @@ def test_what_was_cut_in_the_first_role_that_is_told_is_of_no_epoch_that_may_hav
 
 
 def test_a_cut_is_the_bills_open_point_as_a_whole_where_only_an_answers_first_record_is_in_question(
-    tmp_path: Path,
+    bench_of: BenchOf,
 ) -> None:
     """Broker 1's word of epoch 4 is missing; of the batch that broker 2 acknowledged an answer names record 10."""
-    bench = Bench("fast_failover_kip279", tmp_path, {})
+    bench = bench_of("fast_failover_kip279")
     server = Ablation("its end", cuts=(("broker-1/logs/server.log", ((0, 62936),)),))
     report = bench.judged(together_as_one([without_middle(bench.files, "broker-1", 0.483, 0.742), server]))
     assert report is not None
@@ -348,9 +370,9 @@ def test_a_cut_is_the_bills_open_point_as_a_whole_where_only_an_answers_first_re
     assert asked == ["broker 2 cut committed records 10–14. Their leader epoch is not known"]
 
 
-def test_an_answer_beside_a_hole_is_not_proved_to_be_of_another_record_than_stands_there(tmp_path: Path) -> None:
+def test_an_answer_beside_a_hole_is_not_proved_to_be_of_another_record_than_stands_there(bench_of: BenchOf) -> None:
     """Broker 2 may have answered in epoch 5 for a record of epoch 0 that was sent again: no roles are told between."""
-    bench, requests = Bench("fast_failover_kip279", tmp_path, {}), "broker-1/logs/kafka-request.log"
+    bench, requests = bench_of("fast_failover_kip279"), "broker-1/logs/kafka-request.log"
     holes = together_as_one([without_middle(bench.files, node, 0.5, 0.84) for node in ("broker-1", "broker-2")])
     cuts = (*(cut for cut in holes.cuts if cut[0] != requests), (requests, ((0, 39361),)))
     report = bench.judged(Ablation("roles and requests", cuts=cuts))
@@ -361,9 +383,9 @@ def test_an_answer_beside_a_hole_is_not_proved_to_be_of_another_record_than_stan
 
 
 @pytest.mark.slow
-def test_a_folder_that_waits_for_its_deletion_ends_a_life_where_no_role_of_the_next_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_waits_for_its_deletion_ends_a_life_where_no_role_of_the_next_is_told(bench_of: BenchOf) -> None:
     """Broker 1 made its log anew behind the deletion, and its roles in the new topic are cut off."""
-    bench, roles = Bench("lives_without_ids", tmp_path, {}), "broker-1/logs/state-change.log"
+    bench, roles = bench_of("lives_without_ids"), "broker-1/logs/state-change.log"
     silent = frozenset(file for file in bench.files if file.startswith(("broker-2/logs/", "broker-3/logs/")))
     cut_short = Ablation("the first life", silent, ((roles, ((0, 18111),)),))
     report = bench.judged(cut_short)
@@ -373,9 +395,9 @@ def test_a_folder_that_waits_for_its_deletion_ends_a_life_where_no_role_of_the_n
 
 
 @pytest.mark.slow
-def test_a_high_watermark_after_a_role_that_only_clients_were_told_of_accuses_no_leader(tmp_path: Path) -> None:
+def test_a_high_watermark_after_a_role_that_only_clients_were_told_of_accuses_no_leader(bench_of: BenchOf) -> None:
     """Broker 2 learnt it in epoch 3, of which only answers to clients tell; it may be of epoch 2, told before."""
-    bench = Bench("clean_2_8", tmp_path, {})
+    bench = bench_of("clean_2_8")
     holes = {"broker-1": (0.005, 0.970), "broker-2": (0.204, 0.502), "broker-3": (0.250, 0.729)}
     parts = [without_middle(bench.files, node, *ends) for node, ends in {**holes, "zookeeper": (0.207, 0.932)}.items()]
     roles = Ablation("no roles of broker 3", frozenset({"broker-3/logs/state-change.log"}))
@@ -391,19 +413,19 @@ def test_a_high_watermark_after_a_role_that_only_clients_were_told_of_accuses_no
 @pytest.mark.parametrize("suffixes", [(".log",), (".log", ".index", ".timeindex", ".snapshot")])
 @pytest.mark.parametrize("broker", [1, 2])
 def test_a_segment_that_was_written_anew_behind_a_cut_is_asked_for(
-    broker: int, suffixes: tuple[str, ...], tmp_path: Path
+    broker: int, suffixes: tuple[str, ...], bench_of: BenchOf
 ) -> None:
     """Broker 1 was cut to 120, which put the old segment 150 aside, and has had another one since."""
-    bench, folder = Bench("tiered_unclean", tmp_path, {}), f"broker-{broker}/data/tier-0/{150:020d}"
+    bench, folder = bench_of("tiered_unclean"), f"broker-{broker}/data/tier-0/{150:020d}"
     report = bench.judged(Ablation("no segment 150", frozenset(f"{folder}{suffix}" for suffix in suffixes)))
     assert report is not None
     assert [*broken(bench, report)] == []
     assert [f.brokers for f in report.findings if f.rule == "SEG003"] == [(broker,)]
 
 
-def test_segments_that_a_peer_put_aside_tell_where_segments_begin(tmp_path: Path) -> None:
+def test_segments_that_a_peer_put_aside_tell_where_segments_begin(bench_of: BenchOf) -> None:
     """Broker 2's own log no longer tells of segment 90; only what waits for its deletion at broker 3 does."""
-    bench = Bench("clean_1_1", tmp_path, {})
+    bench = bench_of("clean_1_1")
     gone = (f"broker-{broker}/data/short-0/{base:020d}" for broker in (1, 2) for base in (90, 120))
     files = frozenset(f"{stem}{suffix}" for stem in gone for suffix in (".log", ".index", ".timeindex"))
     parts = [without_middle(bench.files, "broker-2", 0.164, 0.638), Ablation("no segments", files)]

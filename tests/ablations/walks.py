@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from tests.models.lived import Account, Lived, audited
+from tests.models.lived import Account, Lived, written
 from tests.models.perilous import Perilous
 from tests.models.search import World, of_durable_producers, of_settings
 
@@ -33,5 +33,5 @@ def walked(seed: int, recordings: Path) -> str:
     lived = Lived(walk.plan.version, world, walk.pair.lines, walk.pair.model, walk.account, assignment)
     name = f"walk-{seed}"
     (recordings / name / "dump").mkdir(parents=True)
-    audited(lived, recordings / name / "dump")
+    written(lived, recordings / name / "dump")
     return name

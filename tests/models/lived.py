@@ -115,6 +115,14 @@ def lived(version: Version, world: World, seed: int, length: int, replicas: int 
 
 def audited(found: Lived, folder: Path) -> AuditReport:
     """The audit of all that the walk's brokers left."""
+    written(found, folder)
+    report = audit(folder, AuditConfig(engine="local"))
+    assert report.refusals == ()
+    return report
+
+
+def written(found: Lived, folder: Path) -> None:
+    """All that the walk's brokers left, on disk."""
     lines = tuple(named(line, number) for number, line in enumerate(found.lines))
     script = Script(
         title="a walk",
@@ -127,9 +135,6 @@ def audited(found: Lived, folder: Path) -> AuditReport:
         events=read_events(lines),
     )
     write_dump(run(script), folder)
-    report = audit(folder, AuditConfig(engine="local"))
-    assert report.refusals == ()
-    return report
 
 
 def alarms(report: AuditReport) -> list[Finding]:
