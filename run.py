@@ -199,14 +199,14 @@ def make_environment() -> None:
 
 def install() -> None:
     """The installers, then what the lock names, then this checkout; pip skips what a broken-off run had finished."""
-    pip: list[str | Path] = [tool("python"), "-I", "-m", "pip", "install", "--disable-pip-version-check"]
+    pip: list[str | Path] = [tool("python"), "-Im", "pip", "install", "--disable-pip-version-check", "--no-compile"]
     with pins_of(("pip", "setuptools")) as pins:
         attempt([*pip, "--quiet", "--require-hashes", "-r", pins], "installing pip and setuptools")
     say("installing the packages of requirements.lock, each checked by its hash: once, minutes, 2 GB on disk")
     attempt([*pip, "--require-hashes", "--no-build-isolation", "-r", LOCK], "installing requirements.lock")
     attempt([*pip, "--quiet", "--no-deps", "--no-build-isolation", "--editable", ROOT], "installing this checkout")
-    # Where Python is told to keep no bytecode, every command would compile half a thousand modules anew.
-    answers([tool("python"), "-I", "-m", "compileall", "-q", *(ROOT / name for name in PACKAGES)])
+    # On all cores, as pip does not; where Python is told to keep no bytecode, every command would compile all again.
+    answers([tool("python"), "-Im", "compileall", "-qj0", *map(ROOT.joinpath, PACKAGES), VENV / "lib"])
 
 
 @contextmanager

@@ -98,14 +98,34 @@ def test_rows_are_those_of_the_readers(case: str, sample: Sample, spark: SparkSe
     assert dump.sources.count() == len(inventory.files)
 
 
-@pytest.mark.parametrize("case", ["bit_rot_payload", "lost_pages_hw"])
-def test_cuts_of_4_kib_change_nothing(case: str, sample: Sample, spark: SparkSession) -> None:
+CUT = ("batches", "refusals", "events")
+
+
+def test_cuts_of_4_kib_change_nothing(sample: Sample, spark: SparkSession) -> None:
     from parsers.spark import open_dump
 
-    whole, cut = open_dump(spark, sample(case)), open_dump(spark, sample(case), split_bytes=4096)
+    dump = sample("lost_pages_hw")
+    whole, cut = open_dump(spark, dump), open_dump(spark, dump, split_bytes=4096)
     assert cut.batches.rdd.getNumPartitions() > whole.batches.rdd.getNumPartitions()
-    for name in ("batches", "refusals", "events"):
+    for name in CUT:
         assert rows(cut.table(name)) == rows(whole.table(name))
+
+
+@pytest.mark.parametrize("table", CUT)
+def test_hundreds_of_tasks_read_what_one_does(table: str, sample: Sample) -> None:
+    """What Spark asks a scan for, without Spark: no more than this is done in a task."""
+    from parsers.spark.asked_table import TableRequest
+    from parsers.spark.source import TableScan
+
+    def read(size: int) -> tuple[int, list[str]]:
+        scan = TableScan(TableRequest(path=str(sample("bit_rot_payload")), table=table, split_bytes=size))
+        tasks = scan.partitions()
+        return len(tasks), sorted(repr(row) for task in tasks for rows in scan.read(task) for row in rows.to_pylist())
+
+    (few, whole), (many, cut) = read(BIG), read(4096)
+    assert many > 10 * few
+    assert cut == whole
+    assert whole or table == "refusals"
 
 
 @pytest.mark.parametrize(("case", "size"), [("clean_1_1", 256 << 10), ("unclean_4x", 24 << 10)])

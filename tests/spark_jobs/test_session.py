@@ -68,3 +68,23 @@ def test_workers_run_this_interpreter_and_find_our_packages(spark: SparkSession)
 
     told = spark.range(1).repartition(1).mapInArrow(ask, "python string").collect()
     assert {row.python for row in told} == {sys.executable}
+
+
+def test_what_a_worker_has_loaded_is_no_garbage_of_later_tasks(spark: SparkSession) -> None:
+    def ask(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import gc
+
+        list(batches)
+        yield pa.RecordBatch.from_pydict({"aside": [gc.get_freeze_count()], "left": [len(gc.get_objects())]})
+
+    tasks = spark.range(0, 8, 1, 8).mapInArrow(ask, "aside long, left long").collect()
+    assert any(task.aside > task.left for task in tasks)
+
+
+def test_nobody_else_may_speak_to_a_worker(spark: SparkSession) -> None:
+    told = spark.sparkContext.getConf()
+    assert told.get("spark.python.unix.domain.socket.enabled") == "true"
+    folder = Path(told.get("spark.python.unix.domain.socket.dir", ""))
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert spark.range(4).repartition(2).rdd.map(str).count() == 4
+    assert [found for found in folder.iterdir() if found.is_socket()] != []
