@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
 from tests.models.oracle import Version
-from tests.models.search import WORLDS, Pair, World, choice
+from tests.models.search import WORLDS, Pair, World, choice, shrunk
 
 BROKER = st.integers(0, 2)
 SOME = st.integers(0, 7)
@@ -182,12 +182,15 @@ def live_on(version: Version, world: World, *, examples: int, stretches: int, af
 
 
 def find(version: Version, replicas: int, invariant: str, *, examples: int, steps: int = 60) -> list[str]:
-    """A script that breaks an invariant, as short as Hypothesis makes it; empty where none was found."""
+    """A script that breaks an invariant, made short; empty where none was found.
+
+    Hypothesis draws it. `shrunk` leaves lines out, which takes a tenth of the time that Hypothesis takes to draw less.
+    """
     machine = type("Search", (Protocol,), {"version": version, "replicas": replicas, "wanted": invariant})
     try:
-        run_state_machine_as_test(machine, settings=_settings(examples, steps))
+        run_state_machine_as_test(machine, settings=settings(_settings(examples, steps), phases=(Phase.generate,)))
     except Broken:
-        return list(machine.broken_by)
+        return shrunk(version, replicas, machine.broken_by, invariant)
     return []
 
 
