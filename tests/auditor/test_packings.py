@@ -98,17 +98,17 @@ def unlike(one: object, other: object, where: str = "") -> Iterator[str]:
 TRACED: Final = [case for case in cases() if [*(case / "dump").glob("*/logs/kafka-request.log")]]
 """Recordings with request logs."""
 FEW: Final = ("in five", "by date, compressed")
-"""Two packings show what all do where no requests were logged."""
+"""Two packings show what all do where no requests were logged: each recording is in one of them."""
 WHOLLY: Final = tuple(case for case in TRACED if case.name in ("unclean_4x", "lost_pages_hw", "clean_mixed"))
 """Recordings in every packing: one with an unclean election, one of a cluster without epochs, one of two releases."""
 UNTRACED: Final = [case for case in cases() if case not in TRACED]
 PACKED: Final = [
     *product(WHOLLY, PACKINGS),
     *spread([case for case in TRACED if case not in WHOLLY], PACKINGS, 3),
-    *product(UNTRACED, FEW),
+    *spread(UNTRACED, FEW, 2),
 ]
-THINNED: Final = spread(TRACED, PACKINGS, 3)
-"""Each recording in two packings, each packing of as many recordings: what is cut before it is thinned is cut alike."""
+THINNED: Final = spread(TRACED, PACKINGS, 6)
+"""Each recording in one packing, each packing of as many recordings: what is cut before it is thinned is cut alike."""
 
 
 def is_unclean(pair: tuple[Path, str]) -> bool:
