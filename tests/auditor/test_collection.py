@@ -268,10 +268,10 @@ def test_what_is_missing_or_has_changed_since_is_named_and_opens_the_verdict(col
 
 @pytest.mark.slow
 def test_a_clean_cluster_whose_copy_lost_a_file_is_not_clean(script: Path, tmp_path: Path) -> None:
-    dump = SAMPLES / "clean_4x" / "dump"
+    dump = SAMPLES / "recreated_topic" / "dump"
     collect_all(script, dump, tmp_path / "out")
     whole = told(tmp_path / "out")
-    assert (whole["verdict"], refused(tmp_path / "out")) == (told_of("clean_4x")["verdict"], [])
+    assert (whole["verdict"], refused(tmp_path / "out")) == (told_of("recreated_topic")["verdict"], [])
     next((tmp_path / "out").rglob("*.snapshot")).unlink()
     assert told(tmp_path / "out")["verdict"] == "unknown"
 
