@@ -42,7 +42,7 @@ def test_logs_that_all_brokers_lost_without_a_word_on_disk(clean: Path, how: str
                 file.unlink()
         (data / HELD / f"{0:020d}.log").touch()
         (data / HELD / "leader-epoch-checkpoint").write_text("0\n0\n", encoding="ascii")
-    report = audited(clean, **({"copied": how} if how else {}))
+    report = audited(clean, topic=("my-topic.v2",), **({"copied": how} if how else {}))
     assert report.verdict == ("findings" if how else "unknown")
     (told,) = (finding for finding in report.findings if finding.rule == "LOG008")
     assert (told.topic, told.start_offset, told.end_offset) == ("my-topic.v2", 0, 1000)
@@ -60,7 +60,7 @@ def test_an_end_that_one_broker_lost_is_told_or_asked(clean: Path, logs: str, ho
         file.unlink()
     if not marked:
         (data / ".kafka_cleanshutdown").unlink()
-    report = audited(clean, **({"copied": how} if how else {}))
+    report = audited(clean, topic=("orders",), **({"copied": how} if how else {}))
     told = [finding for finding in report.findings if finding.rule == "LEO001" and finding.brokers == (2,)]
     assert [(f.topic, f.partition, f.start_offset, f.end_offset) for f in told] == [("orders", 1, 380, 400)]
     assert [f.verdict for f in told] == ["violated" if marked or how else "undecided"]
@@ -121,7 +121,7 @@ def test_a_leader_that_lost_its_end_is_told_by_its_log_where_the_files_are_as_it
         epochs = (data / HELD / "leader-epoch-checkpoint").read_text().splitlines()[2:]
         kept = [line for line in epochs if int(line.split()[1]) < 954]
         (data / HELD / "leader-epoch-checkpoint").write_text("\n".join(["0", str(len(kept)), *kept, ""]))
-    report = audited(clean, copied=how)
+    report = audited(clean, topic=("my-topic.v2",), copied=how)
     told = {(f.brokers[0], f.start_offset, f.end_offset) for f in report.violations if f.rule == "LEO001"}
     assert told == found
     starts = [gate for each in report.advice for gate in each.advice.gates if gate.action == "restart broker 3"]
@@ -139,12 +139,12 @@ def test_a_log_shorter_than_at_its_brokers_stop_is_asked_about_where_no_marker_t
     dump = copied("clean_2_8", tmp_path / "dump", logs=True)
     for data in brokers(dump):
         (data / ".kafka_cleanshutdown").unlink()
-    assert audited(dump).verdict == "clean"
+    assert audited(dump, topic=("orders",)).verdict == "clean"
     (last,) = (dump / "broker-2/data/orders-0").glob("*.log")
     content = last.read_bytes()
     *_, (start, _) = batches_of(content)
     last.write_bytes(content[:start])
-    report = audited(dump, **({"copied": how} if how else {}))
+    report = audited(dump, topic=("orders",), **({"copied": how} if how else {}))
     assert report.verdict == verdict
     assert [f.verdict for f in report.findings if f.rule == "LEO001"] == ["undecided"] * (not how)
 

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 
 from tests.auditor.dumps_at_hand import copied, told, told_of
+from tests.lab.effort import spread
 
 Keep = Callable[[bytes, float], bool]
 """Whether a line stays, which stands so far into its log."""
 
 CUTS = ("lines", "a stretch", "the end", "the beginning", "files")
-CASES = tuple((case, cut) for case in ("clean_1_1", "clean_2_8", "clean_4x", "clean_mixed") for cut in CUTS)
+CASES = spread(("clean_1_1", "clean_2_8", "clean_4x", "clean_mixed"), CUTS, 2)
+"""Every cut on two recordings; `tests.ablations` draws such parts of all of them."""
 
 
 def kept(cut: str, rng: random.Random) -> Keep:
