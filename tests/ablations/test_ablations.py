@@ -92,9 +92,11 @@ KINDS_CUT = [
 
 
 @pytest.mark.parametrize("cut", fast_if(KINDS_CUT[:1].__contains__, KINDS_CUT))
-def test_kinds_of_logs_that_end_early_accuse_nobody_and_clear_nobody(cut: tuple[int, int, str], tmp_path: Path) -> None:
+def test_kinds_of_logs_that_end_early_accuse_nobody_and_clear_nobody(
+    cut: tuple[int, int, str], bench_of_walk: BenchOfWalk
+) -> None:
     seed, number, why = cut
-    bench = Bench(walked(seed, tmp_path / "walks"), tmp_path / "room", {}, tmp_path / "walks")
+    bench = bench_of_walk(seed)
     report = bench.judged(without_ends_of_kinds(bench.files, random.Random(seed * 1000 + number)))
     assert report is not None
     assert [*broken(bench, report), *freed(bench, report)] == [], why
