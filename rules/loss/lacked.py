@@ -39,9 +39,11 @@ def _lacked(evidence: PartitionEvidence, change: LeaderChange) -> Lacked:
         words = f"broker {change.leader} lacked committed records at {offsets_told(start, end)}"
         return Lacked(known="committed records", words=words)
     opening = evidence.openings.get(change.epoch)
-    before = {epoch: end for epoch, end in evidence.epoch_ends.items() if epoch < change.epoch}
-    ends = (*before.values(), *(end for _, end in evidence.ends_of_some_epoch if (end.last_epoch or 0) < change.epoch))
-    furthest = max(ends, key=lambda end: (end.offset, end.witnessed), default=None)
+    ends = evidence.epoch_ends.items()
+    before = {epoch: _counted(evidence, epoch, end, change.epoch) for epoch, end in ends if epoch < change.epoch}
+    some = [(end.last_epoch or 0, end) for _, end in evidence.ends_of_some_epoch]
+    unsure = [_counted(evidence, last, end, change.epoch) for last, end in some if last < change.epoch]
+    furthest = max((*before.values(), *unsure), key=lambda end: (end.offset, end.witnessed), default=None)
     if opening is None or opening.offset is None or furthest is None:
         return Lacked(known="nothing told", words=f"it is not known what broker {change.leader} lacked")
     start = max(opening.offset, _deleted_below(evidence, change, before, furthest))
@@ -57,6 +59,13 @@ def _lacked(evidence: PartitionEvidence, change: LeaderChange) -> Lacked:
     opened = f"broker {change.leader} opened epoch {change.epoch} at {opening.offset}"
     kept = ", but for what had been deleted" if furthest.offset > opening.offset else ""
     return Lacked(known="nothing", words=f"{opened} with all that is known to have been written{kept}")
+
+
+def _counted(evidence: PartitionEvidence, epoch: int, reach: EpochReach, following: int) -> EpochReach:
+    """What had been written in an epoch, as far as the last leader before an election had it."""
+    opened = sorted((e, o.offset) for e, o in evidence.openings.items() if o.offset is not None and not o.doubtful)
+    had = next((offset for e, offset in reversed(opened) if epoch < e < following), reach.offset)
+    return reach if had >= reach.offset else replace(reach, offset=had)
 
 
 def _deleted_below(
