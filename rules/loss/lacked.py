@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from msgspec import Struct
@@ -48,9 +48,7 @@ def _lacked(evidence: PartitionEvidence, change: LeaderChange) -> Lacked:
         return Lacked(known="nothing told", words=f"it is not known what broker {change.leader} lacked")
     start = max(opening.offset, _deleted_below(evidence, change, before, furthest))
     if furthest.offset > start:
-        were = "was" if furthest.offset == start + 1 else "were"
-        words = f"broker {change.leader} lacked {offsets_told(start, furthest.offset)}, which {were} written"
-        return Lacked(known="written records", words=words)
+        return _written(evidence, change, (start, furthest.offset))
     untold = _untold_of_roles(evidence, change) or _untold_of_its_log(evidence, change, before, furthest)
     if untold is not None:
         return Lacked(known="nothing told", words=untold)
@@ -63,9 +61,32 @@ def _lacked(evidence: PartitionEvidence, change: LeaderChange) -> Lacked:
 
 def _counted(evidence: PartitionEvidence, epoch: int, reach: EpochReach, following: int) -> EpochReach:
     """What had been written in an epoch, as far as the last leader before an election had it."""
-    opened = sorted((e, o.offset) for e, o in evidence.openings.items() if o.offset is not None and not o.doubtful)
-    had = next((offset for e, offset in reversed(opened) if epoch < e < following), reach.offset)
+    opened = ((e, o.offset) for e, o in evidence.openings.items() if o.offset is not None and not o.doubtful)
+    _, had = max((one for one in opened if epoch < one[0] < following), default=(epoch, reach.offset))
     return reach if had >= reach.offset else replace(reach, offset=had)
+
+
+def _written(evidence: PartitionEvidence, change: LeaderChange, lacking: tuple[int, int]) -> Lacked:
+    """What had been written and the new leader lacked, unless another leader before it may have lacked that already."""
+    start, end = lacking
+    offsets = offsets_told(start, end)
+    since = max(_epochs_with(evidence, end, change.epoch), default=-1)
+    between = (e for e in range(change.epoch - 1, since, -1) if e not in evidence.chronicle.led_by_nobody)
+    if since >= 0 and next(between, None) is not None:
+        doubt = f"it is not known whether broker {change.leader} lacked {offsets}, or a leader before it did already"
+        return Lacked(known="nothing told", words=doubt)
+    words = f"broker {change.leader} lacked {offsets}, which {'was' if end == start + 1 else 'were'} written"
+    return Lacked(known="written records", words=words)
+
+
+def _epochs_with(evidence: PartitionEvidence, end: int, following: int) -> Iterator[int]:
+    """The epochs before another one of which the leaders had what was written up to an offset."""
+    yield from (epoch for epoch, reach in evidence.epoch_ends.items() if reach.offset >= end and epoch < following)
+    some = (reach for _, reach in evidence.ends_of_some_epoch if reach.offset >= end)
+    yield from (reach.last_epoch or 0 for reach in some if (reach.last_epoch or 0) < following)
+    for epoch, opening in evidence.openings.items():
+        if epoch < following and not opening.doubtful and (opening.offset or 0) >= end:
+            yield epoch
 
 
 def _deleted_below(
