@@ -90,6 +90,18 @@ def test_of_equal_logs_any_could_lead_and_the_newest_epoch_is_that_of_records() 
     )
 
 
+def test_a_copy_without_its_marker_is_said_to_be_one_and_not_that_its_broker_crashed_or_will_cut() -> None:
+    placed = advice_on("unclean_4x")
+    clean = " ".join(text([placed]).split())
+    assert "It shut down cleanly." in clean
+    assert "no clean-shutdown marker" not in clean
+    unmarked = tuple(replace(c, shut_down_cleanly=False) for c in placed.advice.candidates)
+    told = " ".join(text([replace(placed, advice=replace(placed.advice, candidates=unmarked))]).split())
+    assert "Its copy has no clean-shutdown marker. A start from these files reads the log's end again." in told
+    assert "shut down cleanly" not in told
+    assert "may cut" not in told
+
+
 def test_files_are_one_line_each_and_whole() -> None:
     placed = advice_on("unclean_4x")
     lines = text([undecided(replace(placed, topic="t" * 200))]).splitlines()

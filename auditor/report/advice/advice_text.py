@@ -47,7 +47,7 @@ _THEN: Final = {
 NOTHING: Final = "Nothing to decide: no loss, no cut that is owed, and no grave finding is known."
 NOTHING_MORE: Final = "Nothing else is to be decided: no partition needs an election, a copy or care at a restart."
 _RANKS: Final = ("First", "Second", "Third", "Fourth", "Fifth")
-NOT_IN_ORDER: Final = "It did not shut down cleanly, so its next start may cut the end of its log."
+NOT_IN_ORDER: Final = "Its copy has no clean-shutdown marker. A start from these files reads the log's end again."
 _FADING: Final = ("deleted file", "deleted dir")
 
 
