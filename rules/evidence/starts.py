@@ -11,7 +11,7 @@ from rules.chronicle.log_starts import log_start_after
 from rules.evidence import PartitionEvidence
 from rules.evidence.without_entry import file_may_be_of_another_moment, lies_before_the_file
 from rules.facts.stretch import EpochRun
-from rules.history.moments import OF_SERVER_LOG
+from rules.history.moments import OF_SERVER_LOG, gives_role
 from rules.history.statements import LogCut, LogEvent
 from rules.protocol.versions import parse_kafka_version
 from rules.replicas.replica import Replica
@@ -81,7 +81,7 @@ def tells_of_starts(broker: int, evidence: PartitionEvidence) -> bool:
 
 
 def once_started_there(replica: Replica, evidence: PartitionEvidence) -> bool:
-    """Whether the log may have started where its epoch file begins: a move of its start reaches every replica.
+    """Whether the log may have started where its epoch file begins: a move of its start reaches who fetches then.
 
     The file is cut at once. The start on disk follows within a minute, and after a crash the older one holds.
     """
@@ -90,8 +90,28 @@ def once_started_there(replica: Replica, evidence: PartitionEvidence) -> bool:
     others = [other.epoch_file.entries[0].start_offset for other in beside]
     if evidence.deleted.highest >= begins or (others and min(others) >= begins):
         return True
-    speaks = any(moment.kind in OF_SERVER_LOG for moment in evidence.chronicle.told_by(replica.broker))
-    return not others and not speaks
+    if others:
+        return not _tells_all(replica, evidence) and _led_before(replica, evidence)
+    return not any(moment.kind in OF_SERVER_LOG for moment in evidence.chronicle.told_by(replica.broker))
+
+
+def _tells_all(replica: Replica, evidence: PartitionEvidence) -> bool:
+    """Whether the broker's own logs lack no role up to the epoch with which its epoch file goes on."""
+    own, since = evidence.chronicle.told_by(replica.broker), replica.epoch_file.entries[0].epoch
+    speaks = any(moment.kind in OF_SERVER_LOG for moment in own)
+    goes_on = any(gives_role(moment) and (moment.epoch or 0) >= since for moment in own)
+    return speaks and goes_on and not evidence.lacked_roles.get(replica.broker)
+
+
+def _led_before(replica: Replica, evidence: PartitionEvidence) -> bool:
+    """Whether the broker led before its epoch file goes on: what it deleted then, alone, reached nobody.
+
+    Where leader epochs began again, that alone explains the file.
+    """
+    if evidence.epochs_used_twice:
+        return False
+    until = replica.epoch_file.entries[0].epoch
+    return any(epoch <= until and leader == replica.broker for epoch, leader in evidence.chronicle.leaders.items())
 
 
 def why_without_entry(replica: Replica, run: EpochRun, evidence: PartitionEvidence) -> str:

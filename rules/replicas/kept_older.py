@@ -30,7 +30,7 @@ class KeptOlder(Struct, frozen=True, kw_only=True):
     committed: Committed
     opening: RoleTaken
     perhaps_before: tuple[int, ...] = ()
-    """Epochs in between that others led, of whose openings nothing is told: one of them may have begun so before."""
+    """Epochs in between that others led, of whose openings or logs nothing is here: one may have begun so before."""
 
 
 def openings_on_older_records(
@@ -59,14 +59,19 @@ def openings_on_older_records(
             found = _kept(leader, starts[epoch], starts.get(term), best[term], begun)
             if found and not cut_since(found.leader, found.epoch, found.end_offset, chronicle):
                 taken.add(term)
-                yield replace(found, perhaps_before=tuple(_unopened(chronicle, term, found)))
+                yield replace(found, perhaps_before=tuple(_unshown(chronicle, replicas, found)))
 
 
-def _unopened(chronicle: Chronicle, term: int, found: KeptOlder) -> Iterator[int]:
-    """Epochs between what was committed and an opening that somebody else led, and whose own openings nobody tells."""
-    for epoch in range(term + 1, found.epoch):
+def _unshown(chronicle: Chronicle, replicas: Sequence[Replica], found: KeptOlder) -> Iterator[int]:
+    """Epochs between what was committed and an opening that somebody else led, and of which nothing shows what it held.
+
+    Nobody tells where they opened, or no log of their leader is here.
+    """
+    for epoch in range(found.committed.term + 1, found.epoch):
         led = chronicle.leaders.get(epoch)
-        if epoch not in chronicle.opened and led not in (None, found.leader) and epoch not in chronicle.led_by_nobody:
+        if led in (None, found.leader) or epoch in chronicle.led_by_nobody:
+            continue
+        if epoch not in chronicle.opened or not any(replica.broker == led for replica in replicas):
             yield epoch
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from rules.evidence import Course, Moment, PartitionEvidence
+from rules.evidence import Course, Moment, PartitionEvidence, Replica
 from rules.finding import Exhibit, Severity
 from rules.history.statements import Fetched
 from rules.signatures.signature import Hit, Signature
@@ -80,7 +80,7 @@ def _without_last_epoch(evidence: PartitionEvidence) -> Iterator[Hit]:
         follower = held.get(-1 if m.broker is None else m.broker)
         if m.asked_epoch != -1 or m.error not in (None, 0) or m.offset is None or follower is None:
             continue
-        has_epochs = follower.log_chain and min(follower.log.magics) > 1
+        has_epochs = follower.log_chain and min(follower.log.magics) > 1 and _knows_epoch_before(follower, m.offset)
         begun = has_epochs and max(m.log_start_offset or 0, follower.log_chain[0].start_offset) < m.offset
         if begun:
             yield Hit(
@@ -90,6 +90,12 @@ def _without_last_epoch(evidence: PartitionEvidence) -> Iterator[Hit]:
                 exhibits=(Exhibit(span=m.span, role="the fetch"),),
                 start_offset=m.offset,
             )
+
+
+def _knows_epoch_before(follower: Replica, offset: int) -> bool:
+    """Whether its epoch file gives an epoch to what is before an offset: a file that was cut with the log start may not."""
+    entries = follower.epoch_file.entries
+    return not entries or entries[0].start_offset < offset
 
 
 def _implied_in_an_old_epoch(evidence: PartitionEvidence) -> Iterator[Hit]:

@@ -71,6 +71,24 @@ def test_the_first_records_with_epochs_need_no_entry_where_their_epoch_has_one(
     assert {broker for finding in found for broker in finding.brokers} == accused
 
 
+TOLD = "t2 leads 2 epoch 2 at 4 hw 4\nt3 loads 1 at 6\n"
+
+
+@pytest.mark.parametrize(
+    ("told", "severity"),
+    [
+        (f"t1 leads 1 epoch 0 at 0 hw 0\n{TOLD}", Severity.LOW),  # its log of then may be missing
+        (f"t1 leads 1 epoch 0 at 0 hw 0\n{TOLD}t4 follows 1 epoch 2 at 6 hw 4\n", Severity.HIGH),
+        (f"t1 leads 2 epoch 0 at 0 hw 0\n{TOLD}", Severity.HIGH),
+        ("", Severity.HIGH),
+    ],
+)
+def test_a_leader_may_have_deleted_records_alone_which_cut_its_epoch_file(told: str, severity: Severity) -> None:
+    sketch = read_sketch(f"broker 1 000022| ; epochs 2@4\nbroker 2 000022|\n{told}")
+    (found,) = (f for f in judge(sketch.evidence, RULES).findings if f.rule == "EPOCH003")
+    assert found.severity == severity
+
+
 def test_watermarks_lag(yard: Yard) -> None:
     yard.broker(1, LOG, hw=90, clean=False, recovery=60)
     yard.broker(2, LOG, hw=70, clean=False, recovery=60)

@@ -247,6 +247,12 @@ LAWFUL = {
         t1 leads 2 epoch 1 at 3 hw 3
         t2 fetch 1@6 from 2 hw=6 start 3
     """,
+    "KAFKA-15510 its epoch file was cut with the log start, and knows no epoch before": """
+        kafka 2 3.5.1
+        broker 1 000011|
+        broker 2 000011| ; epochs 1@4
+        t1 fetch 2@4 from 1 hw=4 last -1
+    """,
     "KAFKA-10778 damage in the place of a record": """
         kafka 1 2.7.2
         broker 1 00#00|
