@@ -224,7 +224,12 @@ def _saved_watermark(replica: Replica) -> int:
 
 
 def _end_told(replica: Replica, evidence: PartitionEvidence) -> int:
-    """How far its log went at last by all that tells of its clean shutdown; a log that ends before may hide a cut."""
+    """How far its log went at last by all that tells of its clean shutdown; a log that ends before may hide a cut.
+
+    All of that is of the log in use, not of one that was put aside.
+    """
+    if replica.state != "current":
+        return 0
     closed = (each for each in evidence.closings if isinstance(each, Closing) and each.broker == replica.broker)
     return max((each.log_end.low.offset for each in closed if each.log_end.low is not None), default=0)
 

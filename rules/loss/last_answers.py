@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rules.chronicle.extents import NO_OFFSETS, Extents
-from rules.evidence import PartitionEvidence
+from rules.evidence import PartitionEvidence, Replica
 from rules.evidence.asked_once import asked_once
 from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING, succeeded
 from rules.history.statements import Answered, LogEvent, Produced, RoleTaken
@@ -166,9 +166,21 @@ def sent_again(evidence: PartitionEvidence, epoch: int) -> Extents:
     A producer that is not answered sends its records again, to the next leader. Where the log of the deposed one comes
     back, the records that the next one acknowledged may be those that stand there.
     """
-    opening, last = evidence.openings.get(epoch), evidence.leader_at_the_end
-    if opening is None or opening.offset is None or last is None or last.cleaned:
+    opening, leading = evidence.openings.get(epoch), _perhaps_leading(evidence)
+    if opening is None or opening.offset is None or not leading:
         return NO_OFFSETS
     answered = _answered(evidence)
-    older = [run for e, runs in last.runs_by_epoch.items() if e < epoch and e in answered for run in runs]
+    runs = ((e, run) for replica in leading for e, own in replica.runs_by_epoch.items() for run in own)
+    older = [run for e, run in runs if e < epoch and e in answered]
     return Extents.of((max(run.start_offset, opening.offset, answered[run.epoch]), run.end_offset) for run in older)
+
+
+def _perhaps_leading(evidence: PartitionEvidence) -> list[Replica]:
+    """The log that leads at the end, or all of which one may; of a cleaned log it is not known what stood there."""
+    if evidence.leader_at_the_end is not None:
+        leading = [evidence.leader_at_the_end]
+    else:
+        told = evidence.chronicle.last_leader[1]
+        by_word = (r for r in evidence.current if r.broker == told)
+        leading = [*by_word, *evidence.leaders_at_the_end, *evidence.perhaps_led_since]
+    return [replica for replica in leading or evidence.current if not replica.cleaned]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import struct
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -38,6 +40,26 @@ def test_a_replica_without_segments_is_no_log_that_ends_at_0(dump: Path, also: s
     asked = [f.message for f in report.findings if f.rule == "SEG003"]
     assert len(asked) == 3
     assert all("of broker 2 is missing from this dump" in message for message in asked)
+
+
+@pytest.mark.parametrize(("state", "whole"), [("stray", True), ("in use", False)])
+def test_what_is_told_of_the_log_in_use_is_of_no_stray_one_that_ends_before(
+    state: str, whole: bool, tmp_path: Path
+) -> None:
+    clean = copied("clean_mixed", tmp_path / "clean", logs=True)
+    own = clean / "broker-2/data/orders-0"
+    if state == "stray":
+        own = shutil.copytree(own, own.with_name(f"orders-0.{'0' * 32}-stray"))
+        (own / "partition.metadata").unlink()
+        (own / "leader-epoch-checkpoint").write_bytes(b"0\n1\n0 0\n")
+    for file in own.glob("0*[!g]"):
+        file.unlink()
+    log = own / f"{0:020d}.log"
+    batch = log.read_bytes()[: 12 + struct.unpack_from(">i", log.read_bytes(), 8)[0]]
+    log.write_bytes(batch)
+    (own / f"{struct.unpack_from('>i', batch, 23)[0] + 1:020d}.snapshot").write_bytes(b"")
+    report = audited(clean, topic=("orders",))
+    assert bool([one for one in report.refusals if one.kind == "not_copied"]) is not whole
 
 
 def test_what_was_not_copied_counts_in_the_coverage(dump: Path) -> None:
