@@ -145,10 +145,11 @@ class _Story:
                 after = lowered(after, after_answers(before, broker, surely, end.high, lead.epochs))
             self.held[broker] = either(before, loosened(after, broker, heard))
             load = self._within(broker, lead) or self._late_load(broker, rows, lead)
-            self.held[broker] = after if load is None else self._after_restart(load, after, surely, lead)
-            for undated in self.own[broker].undated:
-                if undated.term is None or lead.epochs[0] <= undated.term:
-                    self.held[broker] = either(self.held[broker], reopened(self.held[broker], undated))
+            loaded = after if load is None else self._after_restart(load, after, surely, lead)
+            perhaps_later = load is not None and (load.latest_term or 0) > lead.epochs[-1]
+            self.held[broker] = either(after, loaded) if perhaps_later else loaded
+            for undated in self.own[broker].perhaps_in(lead.epochs[0]):
+                self.held[broker] = either(self.held[broker], reopened(self.held[broker], undated))
         self.ends.update(role_ends(lead, rows, start, self.last_roles, held, self.held, estimated=isr.estimated))
         return course
 
@@ -203,7 +204,10 @@ class _Story:
                 break
             if moment.kind in ROLE_KINDS and moment.epoch is not None and moment.epoch > lead.epochs[-1]:
                 break
+            before = self.held[broker]
             self._befall(broker, moment)
+            if moment.kind == "log-loaded" and (moment.latest_term or 0) >= lead.epochs[0]:
+                self.held[broker] = either(before, self.held[broker])  # it may have come in this lead, or after it
             if moment.term in lead.untold:
                 self.held[broker] = UNKNOWN  # what it was told in that term since, nobody saw
             self.places[broker] = place + 1
@@ -242,7 +246,7 @@ class _Story:
 
     def _befall(self, broker: int, moment: Moment) -> None:
         if moment.kind == "log-loaded":
-            untold = moment.latest_term is not None or self._grew_untold(broker, moment)
+            untold = moment.latest_term is not None or self.own[broker].grew_untold(self.places[broker], moment)
             before = UNKNOWN if untold else self.held[broker]
             self.held[broker] = restarted(before, moment)
         elif moment.kind == "log-created":
@@ -250,14 +254,6 @@ class _Story:
             self.held[broker] = either(self.held[broker], UNKNOWN)
         elif isinstance(moment, RoleTaken) or moment.kind == "high-watermark-loaded":
             self._note(broker, moment, self.held[broker])
-
-    def _grew_untold(self, broker: int, load: LogEvent) -> bool:
-        """Whether the log is longer than when it was loaded before, though its broker tells no role in between.
-
-        Releases that log no follower's role leave open whom it followed, and what it was told.
-        """
-        last = self.own[broker].turn_before[self.places[broker]]
-        return last is not None and last.kind == "log-loaded" and (last.end_offset or 0) < (load.end_offset or 0)
 
     def _note(self, broker: int, moment: RoleTaken | LogEvent, held: ExpectedHighWatermark) -> None:
         # Up to 2.3 one line an assigned replica is printed, remote ones with 0, and a cut left the value alone.

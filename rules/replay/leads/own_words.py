@@ -29,6 +29,8 @@ class OwnWords:
         self.silent = not any(m.kind in OWN_WORDS for m in moments)
         """Whether its own logs are not there: nothing but these would tell of a restart."""
         self.has_cut = any(m.kind in CUTS for m in self.moments)
+        self.between = [m for m in self.moments if m.kind == "log-loaded" and m.latest_term is not None]
+        """Restarts of which it is not known in which of several epochs they came."""
         self.first_role = first_role(self.moments)
         self.turn_before: list[Moment | None] = []
         """For every place the role or the restart before it."""
@@ -55,6 +57,19 @@ class OwnWords:
         """Its last restart in a term below an epoch."""
         place = bisect_left(self.lowest, epoch)
         return self.loads[place - 1] if place else None
+
+    def grew_untold(self, place: int, load: LogEvent) -> bool:
+        """Whether the log is longer than when it was loaded before, though its broker tells no role in between.
+
+        Releases that log no follower's role leave open whom it followed, and what it was told.
+        """
+        last = self.turn_before[place]
+        return isinstance(last, LogEvent) and (last.end_offset or 0) < (load.end_offset or 0)
+
+    def perhaps_in(self, epoch: int) -> Iterator[LogEvent]:
+        """The restarts that may have come in an epoch, or since: in which one they did is not known."""
+        yield from (load for load in self.undated if load.term is None or epoch <= load.term)
+        yield from (load for load in self.between if (load.term or 0) < epoch <= (load.latest_term or 0))
 
     def in_terms(self, epochs: Sequence[int], since: int) -> Iterator[Moment]:
         """What it tells in some terms, from a place on."""
