@@ -8,7 +8,7 @@ from typing import Final
 from parsers.tables import BatchHeader, EpochEntry
 from rules.evidence import EpochRun, PartitionEvidence, Replica
 from rules.evidence.starts import why_without_entry
-from rules.evidence.without_entry import covered_from, lies_before_the_file, rebuilt_without_zero, runs_without_entry
+from rules.evidence.without_entry import covered_from, perhaps_before_the_file, rebuilt_without_zero, runs_without_entry
 from rules.finding import COPY_AGAIN, Bearing, Exhibit, Severity, Undecided, Violation
 from rules.protocol.versions import KafkaVersion
 from rules.rule import rule
@@ -70,7 +70,7 @@ def epoch_missing_from_checkpoint(evidence: PartitionEvidence) -> Iterator[Viola
             continue
         missing = runs_without_entry(replica)
         untold = "log-start-offset-checkpoint" in replica.untold
-        if untold and (early := [run for run in missing if lies_before_the_file(replica, run)]):
+        if untold and (early := [run for run in missing if perhaps_before_the_file(replica, run)]):
             missing = [run for run in missing if run not in early]
             yield Undecided(
                 reason=f"broker {replica.broker}'s leader-epoch-checkpoint has no entry for the first records on disk. Whether these lie below the log start offset, and need no entry, is not known",

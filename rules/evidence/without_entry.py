@@ -38,6 +38,12 @@ def lies_before_the_file(replica: Replica, run: EpochRun) -> bool:
     return bool(entries) and run.start_offset < entries[0].start_offset and run.epoch <= entries[0].epoch
 
 
+def perhaps_before_the_file(replica: Replica, run: EpochRun) -> bool:
+    """The same where the log start is not told: a file that has no entries left may have been cut at the log's end."""
+    file = replica.epoch_file
+    return lies_before_the_file(replica, run) or (file.state == "entries" and not file.entries)
+
+
 def rebuilt_without_zero(replica: Replica) -> bool:
     """Whether the file is as recovery makes it from batches where it takes epoch 0 for none: the next epoch begins it.
 

@@ -93,7 +93,7 @@ def _without_last_epoch(evidence: PartitionEvidence) -> Iterator[Hit]:
 
 
 def _knows_epoch_before(follower: Replica, offset: int) -> bool:
-    """Whether its epoch file gives an epoch to what is before an offset: a file that was cut with the log start may not."""
+    """Whether its epoch file gives an epoch to what is before an offset: one cut with the log start may not."""
     entries = follower.epoch_file.entries
     return not entries or entries[0].start_offset < offset
 

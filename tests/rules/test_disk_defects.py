@@ -308,6 +308,17 @@ def test_an_epoch_checkpoint_may_begin_late_where_nobody_tells_log_starts(yard: 
     assert ("EPOCH003", "high", (3,), 60, 100) in yard.told()
 
 
+def test_an_epoch_checkpoint_without_entries_may_be_cut_at_the_log_end_where_nobody_tells_log_starts(
+    yard: Yard,
+) -> None:
+    directory = broken(yard).parent
+    (directory / "leader-epoch-checkpoint").write_bytes(b"0\n0\n")
+    assert yard.told() == [("EPOCH003", "high", (3,), 0, 60), ("EPOCH003", "high", (3,), 60, 100)]
+    (directory.parent / "log-start-offset-checkpoint").unlink()
+    assert yard.told() == []
+    assert ("EPOCH003", (3,)) in yard.undecided()
+
+
 @pytest.mark.parametrize("brokers", [(3,), (1, 2, 3)])
 def test_an_epoch_checkpoint_that_begins_late_everywhere_may_be_cut_where_the_log_started_before_a_crash(
     yard: Yard, brokers: tuple[int, ...]

@@ -253,3 +253,22 @@ def test_a_broker_counts_by_the_release_that_it_ran_then(last: str, releases: li
     ]
     courses = replace(evidence, settings=settings_of(told)).replayed.courses
     assert [str(course.rank.version) for course in courses if course.lead.leader == 1] == releases
+
+
+BEFORE_ITS_LEAD = """
+broker 1 @6:11|
+broker 2 @6:11|
+t1 leads 1 epoch 0 at 0 hw 0
+t1 follows 2 epoch 0 at 0 hw 0
+t2 loads 2 at 8 start 6
+t3 fetch 1@4 from 2 hw=2 epoch 1
+t4 fetch 1@5 from 2 hw=3 epoch 1
+"""
+
+
+@pytest.mark.parametrize(("latest", "standing"), [(None, "below"), (1, "inside"), (3, "inside")])
+def test_a_restart_that_may_have_come_after_a_lead_bounds_no_answer_of_it(latest: int | None, standing: str) -> None:
+    drawn = read_sketch(BEFORE_ITS_LEAD).evidence
+    terms = {"term": 0, "latest_term": latest}
+    moments = tuple(replace(m, **terms) if m.kind == "log-loaded" else m for m in drawn.moments)
+    assert {told.standing for told in answers(replace(drawn, chronicle=Chronicle(moments)).replayed)} == {standing}
