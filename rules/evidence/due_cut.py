@@ -43,7 +43,14 @@ def cuts_by_high_watermark(evidence: PartitionEvidence) -> Iterator[CutByHighWat
             leader = None
         elif cut.offset < end:
             due = due_cut(follower, leader, cut, end)
+            if decision.kind == "epoch-answer-unknown" and _is_answered(due):
+                # It asked, and its leader knew no such epoch: these are not the logs that were there then.
+                leader = due = None
         yield CutByHighWatermark(cut=cut, decision=decision, leader=leader, due=due)
+
+
+def _is_answered(due: Truncation | None) -> bool:
+    return due is not None and bool(due.exchanges) and due.exchanges[-1].answered_epoch >= 0
 
 
 def due_cut(follower: Replica, leader: Replica, cut: Cut, end: int) -> Truncation | None:

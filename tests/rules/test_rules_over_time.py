@@ -548,6 +548,29 @@ def test_an_unclean_election_lacked_only_what_the_leader_before_it_had(between: 
     assert said.facts["cost"] == cost
 
 
+BY_WATERMARK = """
+broker 1 0000|
+broker 2 0000|
+t1 leads 1 epoch 0 at 0 hw 0
+t2 loads 2 at 4
+t3 follows 2 epoch 0 at 4 hw 3 from 1
+t4 cuts 2 to 3 by hw
+t5 truncates 2 to 3
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "accused"), [("cut-by-high-watermark", True), ("epoch-answer-unknown", False)]
+)
+def test_a_follower_that_asked_in_an_epoch_that_its_leader_never_had_is_not_judged_by_what_stands_now(
+    kind: str, accused: bool
+) -> None:
+    drawn = evidence(BY_WATERMARK)
+    moments = tuple(replace(m, kind=kind) if m.kind == "cut-by-high-watermark" else m for m in drawn.moments)
+    said = list(BY_ID["TRUNC003"].check(replace(drawn, chronicle=Chronicle(moments))))
+    assert [isinstance(one, Violation) for one in said] == [accused]
+
+
 LACKED = "broker 1 00|11\nbroker 2 00|11\nt1 leads 1 epoch 0 at 0 hw 0\nt2 acks 1 at 3 acks=all\n"
 
 
