@@ -165,10 +165,14 @@ def _cut_off(
         led = (epoch for epoch, leader in chronicle.leaders.items() if leader == said.leader)
         before = max(led, default=None) if cut.epoch is None else cut.epoch
         if before is not None and before > shared:
-            latest = before - 1 if cut.former_epoch is None else min(before - 1, cut.former_epoch)
-            opened = ((e, o.offset) for e, o in openings.items() if o.broker == cut.broker and shared < e <= latest)
-            oldest = max((e for e, offset in opened if offset is not None and offset <= cut.offset), default=shared)
-            yield oldest, max(oldest, latest), (end, f"broker {cut.broker} held its records up to there and cut them")
+            former = cut.former_epoch
+            # Where its own log lacks a lead of the broker since, the records may be of that one, or of a later epoch.
+            led_since = any(
+                leader == cut.broker and (-1 if former is None else former) < epoch < before
+                for epoch, leader in chronicle.leaders.items()
+            )
+            latest = before - 1 if former is None or led_since else min(before - 1, former)
+            yield shared, max(shared, latest), (end, f"broker {cut.broker} held its records up to there and cut them")
 
 
 def _copied(replicas: Sequence[Replica], openings: Mapping[int, RoleTaken]) -> Iterator[tuple[int, EpochReach]]:

@@ -349,6 +349,27 @@ def test_what_a_broker_saved_when_it_stopped_is_of_the_epoch_that_its_disk_shows
     assert told.offset == end
 
 
+CUT_BEHIND_A_HOLE = """
+broker 2* 00 33|
+t1 leads 2 epoch 0 at 0 hw 0
+t1 follows 1 epoch 0 at 0 hw 0 from 2
+{between}
+t4 loads 1 at 5
+t5 leads 2 epoch 3 at 2 hw 2
+t6 follows 1 epoch 3 at 5 hw 5 from 2
+t7 answers 1 with 0:2 from 2
+t8 truncates 1 to 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("between", "latest"), [("t1 leader 2 epoch 0 isr 1,2", 0), ("t2 leader 1 epoch 1 isr 1", 2)]
+)
+def test_what_a_broker_cut_may_be_of_an_epoch_that_it_led_and_its_own_log_lacks(between: str, latest: int) -> None:
+    evidence = read_sketch(CUT_BEHIND_A_HOLE.format(between=between)).evidence
+    assert [(part.epoch, part.newest, part.start, part.end) for part in left_out(evidence)] == [(0, latest, 2, 5)]
+
+
 LACKING_ROLES = """
 broker 1 0022225|
 broker 2 0022225|
