@@ -180,7 +180,7 @@ def _perhaps_leading(evidence: PartitionEvidence) -> list[Replica]:
     if evidence.leader_at_the_end is not None:
         leading = [evidence.leader_at_the_end]
     else:
-        told = evidence.chronicle.last_leader[1]
-        by_word = (r for r in evidence.current if r.broker == told)
+        _, last = evidence.chronicle.last_leader
+        by_word = (r for r in evidence.current if r.broker == last)
         leading = [*by_word, *evidence.leaders_at_the_end, *evidence.perhaps_led_since]
     return [replica for replica in leading or evidence.current if not replica.cleaned]
