@@ -186,7 +186,8 @@ def of_unknown_epoch(evidence: PartitionEvidence, cut: Cut) -> bool:
     former, epoch = cut.former_epoch, cut.epoch
     if former is None or former < 0 or epoch is None:
         return True
-    return any(former < lacked < epoch for lacked in evidence.lacked_roles.get(cut.broker, ()))
+    led = (each for each, leader in evidence.chronicle.leaders.items() if leader == cut.broker)
+    return any(former < lacked < epoch for lacked in (*evidence.lacked_roles.get(cut.broker, ()), *led))
 
 
 def _untold_after(evidence: PartitionEvidence, epoch: int, latest: int) -> int | None:

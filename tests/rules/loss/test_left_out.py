@@ -370,6 +370,16 @@ def test_what_a_broker_cut_may_be_of_an_epoch_that_it_led_and_its_own_log_lacks(
     assert [(part.epoch, part.newest, part.start, part.end) for part in left_out(evidence)] == [(0, latest, 2, 5)]
 
 
+@pytest.mark.parametrize(
+    ("between", "parts"), [("t1 leader 2 epoch 0 isr 1,2", [(0, 2, 5)]), ("t2 leader 1 epoch 1 isr 1", [])]
+)
+def test_a_cut_is_of_no_known_epoch_where_its_broker_led_one_since_of_which_its_own_log_does_not_tell(
+    between: str, parts: list[tuple[int, int, int]]
+) -> None:
+    drawing = CUT_BEHIND_A_HOLE.format(between=between).replace("t7 answers 1 with 0:2 from 2\n", "")
+    assert [(part.epoch, part.start, part.end) for part in left_out(read_sketch(drawing).evidence)] == parts
+
+
 LACKING_ROLES = """
 broker 1 0022225|
 broker 2 0022225|
