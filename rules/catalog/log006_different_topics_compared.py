@@ -7,9 +7,13 @@ from typing import Final
 
 from parsers.tables import SourceRow
 from rules.evidence import OtherId, PartitionEvidence, begun_again
+from rules.evidence.ids_in_words import ids_in_words
 from rules.finding import Severity, Undecided, Violation
 from rules.rule import rule
 from rules.words import numbered
+
+ONE_AND_NONE: Final = 2
+"""Ids of one topic, where some of its directories may bear none."""
 
 
 @rule(
@@ -31,12 +35,12 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
 
     Undecided when
     --------------
-    Replicas of two ids hold the same records, and nothing tells of the topic's other life. One of the ids is
-    damaged or misplaced, and the replicas would have to be compared. Or replicas carry no topic id (before 2.8):
-    then they are compared, but for one that was left behind. Its broker told of an earlier life of the topic, and
-    nobody tells of it in the last one. Its records are all older than the others'. Where no logs tell, and all
-    records of one replica are older, LOG001 leaves it open. Or folders of such an older life wait for their deletion,
-    and no log here tells of it. What was told before the first record in use is judged for no life.
+    A replica bears no id, and others bear several. Or replicas of two ids hold the same records, and nothing tells of
+    the topic's other life. One of the ids is damaged or misplaced, and the replicas would have to be compared. Or no
+    replica bears an id (before 2.8): then all are compared but one that was left behind. Its broker told of an earlier
+    life of the topic, and nobody tells of it in the last one. Its records are all older than the others'. Where no
+    logs tell, and all records of one replica are older, LOG001 leaves it open. Or folders of such an older life wait
+    for their deletion, and no log here tells of it. What was told before the first record in use is judged for no life.
 
     Upheld
     ------
@@ -54,6 +58,7 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
         because = "the topic was deleted and created again, as logs tell, and all of these records are older than the others'"
         yield Violation(brokers=behind, facts={"incarnations": 2, "says": _earlier(behind), "because": because})
     yield from _untold_end(evidence)
+    yield from _without_id(evidence)
     bygone = evidence.foreign.bygone
     if bygone:
         left = tuple(sorted({r.broker for r in evidence.replicas if r.state == "foreign" and r.topic_id in bygone}))
@@ -81,7 +86,7 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
             confidence="certain" if known else "possible",
             facts={
                 "incarnations": len(ids),
-                "says": f"the logs of this name here {'are' if len(ids) > 1 else 'may be'} of different topics; {_by_id(evidence)}",
+                "says": f"the logs of this name here {'are' if len(ids) > 1 else 'may be'} of different topics; {ids_in_words(evidence)}",
                 "topic_ids": tuple(sorted(topic_id for topic_id in ids if topic_id is not None)),
                 "because": "the topic was deleted and created again"
                 if known
@@ -90,35 +95,8 @@ def different_topics_compared(evidence: PartitionEvidence) -> Iterator[Violation
         )
 
 
-_BY_METADATA: Final = "; the controllers' metadata tells which topic is the new one"
-
-
 def _earlier(brokers: Sequence[int]) -> str:
     return f"{numbered('broker', brokers, 'has')} the log of an earlier topic of this name"
-
-
-def _by_id(evidence: PartitionEvidence) -> str:
-    """Whose log bears which topic id, and which of them is the topic as it is now, where that is told."""
-    owners: dict[str | None, set[int]] = {}
-    for replica in evidence.current:
-        owners.setdefault(replica.topic_id, set()).add(replica.broker)
-    newest = _newest(evidence)
-    each = []
-    for topic_id, own in sorted(owners.items(), key=lambda owner: (owner[0] is None, owner[0] == newest)):
-        whose = f"topic id {topic_id}"
-        if newest is not None:
-            whose = f"the {'new' if topic_id == newest else 'old'} topic's log (id {topic_id})"
-        each.append(f"{numbered('broker', sorted(own), 'has')} {'a log without topic id' if topic_id is None else whose}")
-    return f"{', '.join(each)}{_BY_METADATA * (newest is not None)}"
-
-
-def _newest(evidence: PartitionEvidence) -> str | None:
-    """Which of the ids is the last one, where the controllers' record tells of them all."""
-    held = {replica.topic_id for replica in evidence.current} - {None}
-    counts = evidence.placing.counts
-    last = counts.standing(evidence.topic, evidence.partition)
-    known = last is not None and last.topic_id in held and held <= counts.ids(evidence.topic or "")
-    return last.topic_id if last is not None and known else None
 
 
 def _untold_end(evidence: PartitionEvidence) -> Iterator[Undecided]:
@@ -132,6 +110,18 @@ def _untold_end(evidence: PartitionEvidence) -> Iterator[Undecided]:
             " that earlier topic",
             missing=f"the line of their deletion in {numbered('broker', brokers)}'s server.log",
             brokers=brokers,
+        )
+
+
+def _without_id(evidence: PartitionEvidence) -> Iterator[Undecided]:
+    """A log that bears no id, where others bear several: it may be of any of those topics."""
+    without = tuple(sorted(replica.broker for replica in evidence.current if replica.topic_id is None))
+    if without and len({replica.topic_id for replica in evidence.current}) > ONE_AND_NONE:
+        yield Undecided(
+            reason=f"it is not known of which topic the log of {numbered('broker', without)} is: it bears no topic id, and the"
+            " others here bear several. So it was compared with none",
+            missing=f"partition.metadata of {numbered('broker', without)}",
+            brokers=without,
         )
 
 

@@ -37,7 +37,7 @@ from rules.replicas.keys_apart import KeysApart, KeysUncompared
 from rules.replicas.lacked_roles import LackedRoles, lacked_roles
 from rules.replicas.led_last import first_alike, leads_by_word, perhaps_led_since, surely_before
 from rules.replicas.lineage import LostTerm, committed_on_disk, openings_below_committed, parted
-from rules.replicas.lives import incarnations
+from rules.replicas.lives import comparable_pairs, incarnations
 from rules.replicas.metadata_snapshots import SnapshotSeen
 from rules.replicas.openings import first_openings
 from rules.replicas.placing import NOT_PLACED, Placing
@@ -259,8 +259,8 @@ class PartitionEvidence(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def pairs(self) -> tuple[tuple[Replica, Replica], ...]:
-        """Every two replicas that hold the same topic id, so that their contents may be compared."""
-        return tuple((a, b) for at, a in enumerate(self.current, 1) for b in self.current[at:] if same_topic(a, b))
+        """Every two replicas whose contents may be compared."""
+        return comparable_pairs(self.current)
 
     @cached_property
     def incarnations(self) -> tuple[tuple[Replica, ...], ...]:

@@ -16,7 +16,7 @@ from rules.history.clocks import QUARTER_HOUR_MS
 from rules.history.last_life import gave_up, of_the_last_life
 from rules.history.moments import BEGUN_ANEW, Moment, held_up_to, log_end
 from rules.history.statements import PartitionState, Requested
-from rules.replicas.replica import Replica
+from rules.replicas.replica import Replica, same_topic
 from rules.settings import START_INSTANT, Settings
 
 
@@ -166,6 +166,16 @@ def incarnations(current: Sequence[Replica]) -> tuple[tuple[Replica, ...], ...]:
     by_id = (tuple(r for r in now if r.topic_id == topic_id) for topic_id in [*ids, None])
     groups = (now,) if len(ids) <= 1 else tuple(by_id)
     return tuple(group for group in (*groups, before) if group)
+
+
+def comparable_pairs(current: Sequence[Replica]) -> tuple[tuple[Replica, Replica], ...]:
+    """Every two replicas of one life and topic id, so that their contents may be compared.
+
+    One without an id is taken for the only one that is known; where others bear several it may be of either.
+    """
+    apart = len({replica.topic_id for replica in current} - {None}) > 1
+    able = [replica for replica in current if not (apart and replica.topic_id is None)]
+    return tuple((a, b) for at, a in enumerate(able, 1) for b in able[at:] if same_topic(a, b))
 
 
 def older(replica: Replica, others: Sequence[Replica]) -> bool:

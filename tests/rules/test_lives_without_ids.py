@@ -10,8 +10,9 @@ import pytest
 from auditor.report.model import AuditReport
 from auditor.report.unbilled import unbilled
 from parsers.writers.segments import Record, batch_bytes
+from rules.catalog import BY_ID
 from rules.evidence import gives_role
-from rules.finding import Severity
+from rules.finding import Severity, Undecided
 from rules.history.last_life import EarlierLife, earlier_life, of_the_last_life
 from rules.history.log_cuts import cuts
 from rules.history.terms import in_terms
@@ -309,3 +310,22 @@ def test_ids_in_logs_tell_lives_apart() -> None:
     told = [replace(first, topic_id="a"), replace(fetch, topic_id="a"), replace(last, topic_id="b")]
     assert earlier_life(told, told[2:]).left_behind == {3}
     assert earlier_life(told, told).left_behind == set()
+
+
+@pytest.mark.parametrize(
+    ("ids", "asked", "compared"),
+    [
+        (("; topic-id a", "", "; topic-id b"), [(2,)], 0),
+        (("; topic-id a", "", "; topic-id a"), [], 3),
+        (("", "", "; topic-id b"), [], 3),
+        (("; topic-id a", "; topic-id a", "; topic-id b"), [], 1),
+    ],
+)
+def test_a_log_without_an_id_is_of_no_known_topic_where_others_bear_several(
+    ids: tuple[str, str, str], asked: list[tuple[int, ...]], compared: int
+) -> None:
+    drawing = "ids a b\n" + "\n".join(f"broker {number} 0000| {note}" for number, note in enumerate(ids, start=1))
+    drawn = read_sketch(drawing).evidence
+    said = (each for each in BY_ID["LOG006"].check(drawn) if isinstance(each, Undecided))
+    assert [each.brokers for each in said if "bears no topic id" in each.reason] == asked
+    assert len(drawn.pairs) == compared
