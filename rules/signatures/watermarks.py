@@ -129,6 +129,8 @@ def _joined(course: Course, joined: Moment, fetches: Sequence[Fetched], watermar
     """A join of a broker that has come back with less since it last stood as far as its leader's high watermark."""
     # The fetch that made it join may be answered after that.
     count = bisect_right(fetches, joined.time or 0, key=lambda m: m.time or 0) + 1
+    if not any(_about(m, joined.time or 0) for m in fetches[max(count - 2, 0) : count]):
+        return None  # it joined by a fetch of which no line is here
     furthest = 0
     for place in range(min(count, len(fetches)) - 1, 0, -1):
         m = fetches[place]
@@ -149,6 +151,12 @@ def _joined(course: Course, joined: Moment, fetches: Sequence[Fetched], watermar
                 end_offset=watermark,
             )
     return None
+
+
+def _about(fetch: Fetched, time: int) -> bool:
+    """Whether a fetch, or one of a run of them, was answered about then."""
+    first = fetch.time or 0
+    return first - SETTLED_MS <= time <= max(first, fetch.last_time or first) + SETTLED_MS
 
 
 def _returned_with_less(before: Fetched, after: Fetched) -> bool:

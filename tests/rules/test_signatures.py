@@ -196,6 +196,18 @@ LAWFUL = {
         t3001 fetch 2@6 from 1 hw=6
         t3002 isr 1 now 1,2
     """,
+    "KAFKA-15221 no line is here of what let it in": """
+        kafka 1 3.5.1
+        broker 1 000000|
+        broker 2 000000|
+        t1 leads 1 epoch 0 at 0 hw 0 isr 1,2
+        t2 fetch 2@6 from 1 hw=0
+        t3 fetch 2@6 from 1 hw=6
+        t4 isr 1 now 1
+        t3000 fetch 2@3 from 1 hw=6
+        t9001 isr 1 now 1,2
+        t12002 fetch 2@6 from 1 hw=6
+    """,
     "KAFKA-15221 what let it in still waited when the role ended": """
         kafka 1 3.5.1
         broker 1 000000|
