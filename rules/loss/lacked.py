@@ -56,7 +56,9 @@ def _lacked(evidence: PartitionEvidence, change: LeaderChange) -> Lacked:
         return Lacked(known="no record", words="no record is known to have been written to the partition")
     opened = f"broker {change.leader} opened epoch {change.epoch} at {opening.offset}"
     kept = ", but for what had been deleted" if furthest.offset > opening.offset else ""
-    return Lacked(known="nothing", words=f"{opened} with all that is known to have been written{kept}")
+    more = any(end.offset > furthest.offset for epoch, end in ends if epoch < change.epoch)
+    had = "the leader before it had" if more else "is known to have been written"
+    return Lacked(known="nothing", words=f"{opened} with all that {had}{kept}")
 
 
 def _counted(evidence: PartitionEvidence, epoch: int, reach: EpochReach, following: int) -> EpochReach:

@@ -536,7 +536,7 @@ def test_what_had_been_deleted_is_nothing_that_an_unclean_election_lacked(start:
 @pytest.mark.parametrize(
     ("between", "cost"),
     [
-        ("t2 leads 3 epoch 1 at 2 hw 2\n", "broker 2 opened epoch 2 at 2 with all that is known to have been written"),
+        ("t2 leads 3 epoch 1 at 2 hw 2\n", "broker 2 opened epoch 2 at 2 with all that the leader before it had"),
         ("t2 leads 3 epoch 1 at 4 hw 2\n", "broker 2 lacked offsets 2–3, which were written"),
         ("", "it is not known whether broker 2 lacked offsets 2–3, or a leader before it did already"),
     ],
