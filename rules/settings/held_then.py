@@ -48,10 +48,10 @@ def _told_since(dated: Iterable[Setting], own: Setting, at: Moment, clocks: Cloc
     then = replace(at, time=own.since)
     later: dict[str, list[Setting]] = {}
     for setting in (each for each in dated if each.clock != at.clock):
-        standing = _standing(setting, then, clocks)
-        if standing != "future" and setting.value == own.value:
+        since, by_now = _standing(setting, then, clocks), _standing(setting, at, clocks)
+        if setting.value == own.value and (since != "future" or by_now == "past"):
             later.pop(setting.clock, None)
-        elif standing != "past" and setting.value != own.value and _standing(setting, at, clocks) != "future":
+        elif setting.value != own.value and since != "past" and by_now != "future":
             later.setdefault(setting.clock, []).append(setting)
     return (setting for found in later.values() for setting in found)
 
