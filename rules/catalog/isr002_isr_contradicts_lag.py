@@ -36,8 +36,8 @@ def isr_contradicts_lag(evidence: PartitionEvidence) -> Iterator[Violation | Und
     Undecided when
     --------------
     Neither replica.lag.time.max.ms nor the release, whose default it then is, are told; or changes of the ISR are not. Of
-    the last half minute of a trace nothing is said, nor of whom it saw dropped: a fetch may have been under way whose
-    answer was never logged.
+    the last half minute of a trace nothing is said, nor of whom it saw dropped. A fetch may have been under way then,
+    and its answer never logged.
     A stretch of more than a minute without a line begins the count again: lines may be missing. A leader that has been
     silent for five seconds may have stood still, and is given the time to look once more.
 
