@@ -126,3 +126,13 @@ def stands_no_more(answer: Produced, last: Replica | None, leaders: Mapping[int,
         return offset >= last.log_end_offset and last.end_known and last.clean_shutdown is not None
     led = [epoch for epoch, leader in leaders.items() if leader == answer.witness]
     return held in leaders and all(epoch < held for epoch in led)
+
+
+def stands_older(answer: Produced, last: Replica | None, leaders: Mapping[int, int]) -> bool:
+    """Whether the log that leads shows an older record there than any that the broker can have answered for first.
+
+    It is the one that was sent again, or it has taken the place of what was answered for.
+    """
+    held = None if last is None or last.cleaned else epoch_held(last, answer.offset or 0)
+    led = [epoch for epoch, leader in leaders.items() if leader == answer.witness and epoch >= (answer.term or 0)]
+    return held is not None and held in leaders and bool(led) and held < min(led)
