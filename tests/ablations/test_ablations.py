@@ -87,6 +87,8 @@ KINDS_CUT = [
     (30475, 7, "a setting that others tell to be changed may have been taken over by whose log ends before"),
     (30521, 6, "logs of who led and holds the partition no more may end before its roles do"),
     (30646, 0, "of whom a log of requests sees dropped at its end, the next fetch may not be logged"),
+    (30822, 1, "who cut its log below what it answered for, and holds older records there, is asked for its roles"),
+    (30874, 1, "a cut of which no line tells how far the log went removed one record at least"),
     (30114, 3, "a high watermark that had risen before min.insync.replicas was set is no defect"),
 ]
 
