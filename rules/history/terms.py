@@ -224,7 +224,7 @@ class _Later:
         latest = [e for epochs in shown for e in _between(epochs, term, until)]
         if led and self.untold.gone(moment.clock, restarted=again):
             elected = _between(self.untold.elected.get(moment.clock, ()), term, until)
-            latest.extend(epoch for epoch in elected if not self.earlier.comes_after(epoch, moment))
+            latest.extend(epoch for epoch in elected if self.earlier.had_begun(epoch, moment))
         # Requests would show who led in between; a broker may have learnt what it says of itself in any role.
         others = [self.untold.unled(moment.clock, term, until, restarted=again and led)]
         if not led:

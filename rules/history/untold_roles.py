@@ -167,14 +167,23 @@ class EarlierRoles:
         cut, opening = self._cuts.get(moment.clock), self._openings.get(epoch)
         if cut is not None and opening is not None and opening.offset is not None and cut <= opening.offset:
             return False
-        return not self.comes_after(epoch, moment)
+        return not self._comes_after(epoch, moment)
 
-    def comes_after(self, epoch: int, moment: Moment) -> bool:
+    def had_begun(self, epoch: int, moment: Moment) -> bool:
+        """Whether somebody tells of an epoch that it may have been there when a broker wrote something."""
+        begun = self._begun(epoch, moment)
+        return begun is not None and begun <= (moment.time or 0)
+
+    def _comes_after(self, epoch: int, moment: Moment) -> bool:
         """Whether an epoch was surely not there yet when a broker wrote something."""
+        begun = self._begun(epoch, moment)
+        return begun is not None and moment.time is not None and begun > moment.time
+
+    def _begun(self, epoch: int, moment: Moment) -> int | None:
+        """When an epoch began at the earliest, by a broker's clock; null where nothing tells."""
         times = self._first.get(epoch, {})
         windows = (translated(time, clock, moment.clock, self._clocks) for clock, time in times.items())
-        placed = [window[0] for window in windows if window is not None]
-        return bool(placed) and moment.time is not None and min(placed) > moment.time
+        return min((window[0] for window in windows if window is not None), default=None)
 
 
 def _first_after_a_restart(placed: Sequence[Moment]) -> frozenset[int]:
