@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import Final
 
@@ -30,7 +30,7 @@ def kept_proofs(evidence: PartitionEvidence, proofs: Sequence[Committed] | None 
     """Which proofs stand, of those of committed records if no others are given, and whether that is certain.
 
     A proof of no certain epoch is one of the oldest that it can be.
-    Any later leader may have given up what it tells of.
+    Any later leader may have given up what it tells of, but for who told it as leader and led on.
     """
     chronicle = evidence.chronicle
     starts = {epoch: m.offset for epoch, m in chronicle.opened.items() if m.offset is not None}
@@ -44,13 +44,25 @@ def kept_proofs(evidence: PartitionEvidence, proofs: Sequence[Committed] | None 
         for since, proof in dated
         if all(start >= proof.end_offset for epoch, start in starts.items() if epoch > since)
     ]
-    untold = max(_led(chronicle.moments) - set(starts) - chronicle.led_by_nobody, default=-1)
-    certain = (proof for since, proof in kept if since >= untold)
+    unopened = _led(chronicle.moments) - set(starts) - chronicle.led_by_nobody
+    leaders = chronicle.leaders
+    certain = (
+        proof
+        for since, proof in kept
+        if not any(epoch > since and not _led_on(proof, epoch, leaders) for epoch in unopened)
+    )
     return KeptProofs(
         certain=max(certain, key=attrgetter("end_offset"), default=None),
         furthest=max((proof for _, proof in kept), key=attrgetter("end_offset"), default=None),
-        untold_epoch=untold,
+        untold_epoch=max(unopened, default=-1),
     )
+
+
+def _led_on(proof: Committed, epoch: int, leaders: Mapping[int, int]) -> bool:
+    """Whether who told a proof as leader led an epoch too."""
+    witness = proof.moment.witness
+    own = proof.moment.clock == f"broker {witness}" and leaders.get(proof.term) == witness
+    return own and leaders.get(epoch) == witness
 
 
 def _led(moments: Sequence[Moment]) -> set[int]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rules.advice import advise, told_gates
-from rules.catalog import RULES
+from rules.catalog import BY_ID, RULES
 from rules.evidence import PartitionEvidence
 from rules.judging.judge import judge
 from rules.loss.held_by_none import held_by_none, own_logs
@@ -176,3 +176,17 @@ def test_what_is_there_now_is_what_the_leader_holds() -> None:
              "t5 leads 3 epoch 2 at 4 hw 4")  # fmt: skip
     first = next(loss for loss in losses(drawn(*lines, *leads)) if loss.epoch == 0)
     assert (first.start_offset, first.end_offset, first.reused_end, first.reused_epochs) == (4, 8, 5, (2,))
+
+
+LED = "broker 1 0|\nbroker 2 0|\nt1 leads 1 epoch 0 at 0 hw 0 isr 1,2\nt2 acks 1 at 1 acks=1\nt4 loads 1 at 1\n"
+
+
+@pytest.mark.parametrize(
+    ("then", "asked"), [("", [1]), ("t5 leader 1 epoch 1 isr 1", [1]), ("t5 leader 2 epoch 1 isr 2", [])]
+)
+def test_who_leads_on_gave_nothing_up_in_an_epoch_of_which_nothing_tells_where_it_opened(
+    then: str, asked: list[int]
+) -> None:
+    """Its log ended before what it had answered for: no other leader can have left that out."""
+    said = BY_ID["LOG008"].check(read_sketch(LED + then).evidence)
+    assert [one.start_offset for one in said] == asked
