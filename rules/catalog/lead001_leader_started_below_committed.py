@@ -60,7 +60,7 @@ def leader_started_below_committed(evidence: PartitionEvidence) -> Iterator[Viol
     for lost in evidence.lost_terms:
         likely = lost.inferred or lost.committed.moment.kind == "described"
         yield Violation(
-            brokers=() if lost.leader is None else (lost.leader,),
+            brokers=() if lost.leader is None or lost.perhaps_before else (lost.leader,),
             start_offset=lost.start_offset,
             end_offset=lost.committed.end_offset,
             confidence="likely" if likely else "certain",

@@ -8,6 +8,7 @@ from rules.evidence import METADATA_TOPIC, PartitionEvidence
 from rules.history.moments import Committed
 from rules.replicas.lineage import LostTerm
 from rules.settings import LEADER_OF_EPOCH
+from rules.words import any_of
 
 
 def whoever_opened(lost: LostTerm, evidence: PartitionEvidence) -> str:
@@ -25,6 +26,8 @@ def records_lost(lost: LostTerm, *, likely: bool) -> Mapping[str, str]:
     start, end = max(opened, deleted), lost.dated_end or 0
     other = f"; another finding tells of offsets [{start}, {end})" if start < end else ""
     other += f"; records before offset {deleted} had been deleted" if opened < deleted else ""
+    if lost.perhaps_before:
+        other += f"; perhaps the leader of {any_of('epoch', lost.perhaps_before)} lacked records there first"
     found = lacked_records(lost.committed, lost.start_offset, lost.committed.end_offset, likely=likely)
     return {**found, "because": f"{found['because']}{other}"}
 

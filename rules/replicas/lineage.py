@@ -38,6 +38,8 @@ class LostTerm(Struct, frozen=True, kw_only=True):
     """Up to where a witness dated the loss, of which another one tells; null where this one is not of the rest."""
     deleted_below: int = 0
     """Up to where the leaders before had deleted."""
+    perhaps_before: tuple[int, ...] = ()
+    """Epochs in between that others led, and of which nothing tells where they opened: one may have left it out."""
 
     @property
     def checkpointed(self) -> bool:
@@ -64,9 +66,19 @@ def openings_below_committed(
         again = opening is not first[opening.epoch or 0]
         if best is not None and opening.offset is not None and best.end_offset > opening.offset:
             for lost in _lost_terms(opening, opening.offset, best, pool):
-                yield from _undeleted(lost, chronicle.leaders, deleted)
+                between = tuple(sorted(_unopened(chronicle, lost)))
+                yield from _undeleted(replace(lost, perhaps_before=between), chronicle.leaders, deleted)
             pool.throw_away(opening, again=again)
         pool.pass_by(opening, again=again)
+
+
+def _unopened(chronicle: Chronicle, lost: LostTerm) -> Iterator[int]:
+    """Epochs between a proof and an opening below it that neither's leader led, and of which no opening is told."""
+    term, leaders = lost.committed.term, chronicle.leaders
+    for epoch, leader in leaders.items():
+        other = leader not in (lost.leader, leaders.get(term))
+        if other and term < epoch < lost.epoch and epoch not in chronicle.opened:
+            yield epoch
 
 
 def _lost_terms(opening: RoleTaken, start: int, best: Committed, pool: _Proofs) -> Iterator[LostTerm]:

@@ -1063,3 +1063,23 @@ def test_who_may_have_joined_just_now_has_not_lagged() -> None:
         for each in (course, replace(course, rows=rows))
     ]
     assert late == [[True], [False]]
+
+
+@pytest.mark.parametrize(
+    ("between", "brokers", "open_before"),
+    [
+        ("t2 leader 3 epoch 1 isr 3\n", (), True),
+        ("t2 leads 3 epoch 1 at 4 hw 4\n", (2,), False),
+        ("t2 leader 1 epoch 1 isr 1\n", (2,), False),
+        ("", (2,), False),
+    ],
+)
+def test_who_opened_first_below_what_was_committed_is_open_where_nothing_tells_of_an_opening_between(
+    between: str, brokers: tuple[int, ...], open_before: bool
+) -> None:
+    """A leader of the same log has what it told to be committed."""
+    led = "broker 1 00|22\nbroker 2 00|22\nt1 leads 1 epoch 0 at 0 hw 0\nt1 fetch 2@4 from 1 hw=4\n"
+    drawn = evidence(f"{led}{between}t3 leads 2 epoch 2 at 2 hw 2\n")
+    (said,) = (v for v in BY_ID["LEAD001"].check(drawn) if isinstance(v, Violation))
+    assert said.brokers == brokers
+    assert ("lacked records there first" in str(said.facts["because"])) == open_before
