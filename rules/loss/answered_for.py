@@ -24,6 +24,7 @@ from rules.loss.left_out import left_out
 from rules.loss.lost_stretch import LeftOut
 from rules.loss.perhaps_answered import UntoldAnswers, answered_by_one, untold_answers
 from rules.loss.survivors import survivors
+from rules.loss.unknown_cuts import of_unknown_cuts
 from rules.loss.unsettled import Unsettled, of_answers, them
 from rules.loss.whatever_order import not_held
 from rules.words import it_or_them
@@ -43,6 +44,7 @@ def answered_for(evidence: PartitionEvidence) -> Iterator[Gone | Unsettled]:
     if evidence.topic not in COMPACTED_TOPICS:  # brokers themselves write those
         yield from _perhaps_answered(evidence)
         yield from _of_silent_leaders(evidence)
+        yield from of_unknown_cuts(evidence)
 
 
 # --- answers before their epoch was opened once more ----------------------------------------------------------------
@@ -128,12 +130,16 @@ def _is_gone(
     known: bool,
     shown: bool,
 ) -> bool:
-    """Whether who led last shows, by its log or by its own answers, that it has not the record."""
+    """Whether who led last shows, by its log or by its own answers, that it has not the record, or every log does."""
     newest, latest = max(leaders, default=-1), answer.newest_term(answer.term or 0)
     led_on = newest > latest and leaders[newest] != answer.witness
     if led_on and any(epoch > latest and offset <= (answer.offset or 0) for epoch, offset in rewritten):
         return True
-    return shown and (led_on or not known) and stands_no_more(answer, evidence.leader_at_the_end, leaders)
+    if known and not led_on:
+        return False
+    logs = evidence.current or (None,)
+    nowhere = all(stands_no_more(answer, replica, leaders) for replica in logs)
+    return nowhere or (shown and stands_no_more(answer, evidence.leader_at_the_end, leaders))
 
 
 def _cut_from_below_older(evidence: PartitionEvidence, answer: Produced, leaders: Mapping[int, int]) -> bool:

@@ -149,7 +149,7 @@ def _by_cuts(evidence: PartitionEvidence) -> Iterator[LeftOut]:
     """A leader that comes back with its own log can take other records' offsets without opening below them."""
     leaders = evidence.chronicle.leaders
     for cut in evidence.chronicle.cuts:
-        term, end = cut.former_epoch, _least_end(evidence, cut)
+        term, end = cut.former_epoch, least_end(evidence, cut)
         if term is None or cut.epoch is None or end is None or of_unknown_epoch(evidence, cut):
             continue
         newest, since = term, _over_before(evidence, cut, term)
@@ -172,12 +172,16 @@ def _by_cuts(evidence: PartitionEvidence) -> Iterator[LeftOut]:
                 end = low
 
 
-def _least_end(evidence: PartitionEvidence, cut: Cut) -> int | None:
-    """Where a log ended at least that was cut: since 1.0 another line tells of a cut that removed nothing."""
-    if cut.log_end_offset is not None:
-        return cut.log_end_offset
+def least_end(evidence: PartitionEvidence, cut: Cut) -> int | None:
+    """Where a log ended at least that was cut: since 1.0 another line tells of a cut that removed nothing.
+
+    What its broker told of its end may be older than what it fetched since.
+    """
+    told = cut.log_end_offset
+    if told is not None and told > cut.offset:
+        return told
     release = evidence.release_of(cut.broker, cut.moment)
-    return cut.offset + 1 if release is not None and release.at_least(1, 0) else None
+    return cut.offset + 1 if release is not None and release.at_least(1, 0) else told
 
 
 def _before(evidence: PartitionEvidence, epoch: int) -> int:

@@ -89,6 +89,9 @@ KINDS_CUT = [
     (30646, 0, "of whom a log of requests sees dropped at its end, the next fetch may not be logged"),
     (30822, 1, "who cut its log below what it answered for, and holds older records there, is asked for its roles"),
     (30874, 1, "a cut of which no line tells how far the log went removed one record at least"),
+    (30945, 4, "who led may have answered for records that it cut, though nothing tells of which epoch they were"),
+    (30982, 7, "what no log here holds is gone, whoever leads"),
+    (30996, 2, "what a broker told of its log's end is older than what it fetched since"),
     (30114, 3, "a high watermark that had risen before min.insync.replicas was set is no defect"),
 ]
 
