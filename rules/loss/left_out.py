@@ -177,11 +177,11 @@ def least_end(evidence: PartitionEvidence, cut: Cut) -> int | None:
 
     What its broker told of its end may be older than what it fetched since.
     """
-    told = cut.log_end_offset
-    if told is not None and told > cut.offset:
-        return told
+    known = cut.log_end_offset
+    if known is not None and known > cut.offset:
+        return known
     release = evidence.release_of(cut.broker, cut.moment)
-    return cut.offset + 1 if release is not None and release.at_least(1, 0) else told
+    return cut.offset + 1 if release is not None and release.at_least(1, 0) else known
 
 
 def _before(evidence: PartitionEvidence, epoch: int) -> int:
