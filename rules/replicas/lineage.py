@@ -74,10 +74,12 @@ def openings_below_committed(
 
 def _unopened(chronicle: Chronicle, lost: LostTerm) -> Iterator[int]:
     """Epochs between a proof and an opening below it that neither's leader led, and of which no opening is told."""
-    term, leaders = lost.committed.term, chronicle.leaders
+    proof, leaders = lost.committed, chronicle.leaders
+    term, dated = proof.term, proof.moment.clock not in _UNDATED
+    since = min(term, chronicle.earliest_term(proof.moment)) if dated else term
+    had_them = lost.leader, leaders.get(term), proof.moment.witness if dated else None
     for epoch, leader in leaders.items():
-        other = leader not in (lost.leader, leaders.get(term))
-        if other and term < epoch < lost.epoch and epoch not in chronicle.opened:
+        if leader not in had_them and since < epoch < lost.epoch and epoch not in chronicle.opened:
             yield epoch
 
 
