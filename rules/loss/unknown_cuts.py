@@ -16,7 +16,9 @@ def of_unknown_cuts(evidence: PartitionEvidence) -> Iterator[Unsettled]:
     """What such a cut removed that no log here holds, unless all answers of who cut it are here.
 
     Who had led may have written it alone. Where another log holds older records there, the leader of those had it too.
+    Where no broker's log of requests is here at all, the scope of the verdict says so.
     """
+    logged = any(log.here for log in evidence.request_logs.values())
     for cut in evidence.chronicle.cuts:
         led = _led_before(evidence, cut)
         end = least_end(evidence, cut) or 0
@@ -27,10 +29,10 @@ def of_unknown_cuts(evidence: PartitionEvidence) -> Iterator[Unsettled]:
             continue
         removed, following = (cut.offset, end), max(led) + 1
         if untold_answers(evidence, (min(led), following), cut.broker, removed, older=True) is not None:
-            yield _question(cut, removed)
+            yield _question(cut, removed, blocking=logged)
 
 
-def _question(cut: Cut, removed: tuple[int, int]) -> Unsettled:
+def _question(cut: Cut, removed: tuple[int, int], *, blocking: bool) -> Unsettled:
     start, end = removed
     known = f"broker {cut.broker} truncated its log to {start}, and had led before"
     whose = f"It is not known of which epoch it removed records [{start}, {end})"
@@ -41,6 +43,7 @@ def _question(cut: Cut, removed: tuple[int, int]) -> Unsettled:
         start_offset=start,
         end_offset=end,
         shown=((cut.moment, "the truncation"),),
+        blocking=blocking,
     )
 
 
