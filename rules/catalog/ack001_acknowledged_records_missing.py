@@ -53,14 +53,15 @@ def acknowledged_records_missing(evidence: PartitionEvidence) -> Iterator[Violat
     leader had written others at their offsets. Or a leader's log was created again before its broker led again, and not
     all its answers are here. Or a leader's log was cut where it could not be read when it was loaded, and nothing tells
     how far it had gone. Or a leader's log had lost its first records when it was loaded, and no line tells of their
-    deletion. Or no later leader had some records, and their leader was killed or its log is not here. Its last answer
-    may be in no log, nor one that its log leaves out before others. The verdict is open then in five cases. No answer
-    of it is here, and no finding tells that they are lost. Or its request log is not here, and a copy still has the
-    records, which a restart may remove. Or producers of the partition are seen that do not wait for all replicas
-    (acks=1, acks=0). Or others' answers are here, but the leader's own of the epoch are not, or end before those to its
-    followers. Or no request of any partition that it answered later is here: its request log may have been cut at its
-    end. Where that log goes on and all producers that are seen wait for all replicas, such records most likely waited
-    when it was killed.
+    deletion. Or who had led cut its log, and no line tells of which epoch the records were. That leaves the verdict
+    open where any requests are logged. Or no later leader had some records, and their leader was killed or its log is
+    not here. Its last answer may be in no log, nor one that its log leaves out before others. The verdict is open then
+    in five cases. No answer of it is here, and no finding tells that they are lost. Or its request log is not here, and
+    a copy still has the records, which a restart may remove. Or producers of the partition are seen that do not wait
+    for all replicas (acks=1, acks=0). Or others' answers are here, but the leader's own of the epoch are not, or end
+    before those to its followers. Or no request of any partition that it answered later is here: its request log may
+    have been cut at its end. Where that log goes on and all producers that are seen wait for all replicas, such records
+    most likely waited when it was killed.
 
     Upheld
     ------
