@@ -30,11 +30,16 @@ class BatchEnds:
         self._replicas = replicas
 
     def whole(self, proof: Committed) -> Committed:
-        """An answer to a producer names the first record of a batch that is committed as a whole."""
+        """An answer to a producer names the first record of a batch that is committed as a whole.
+
+        One that waited until its leader opened another epoch may be of a batch of the epoch before.
+        """
         moment = proof.moment
         if moment.kind != "produced" or moment.offset is None:
             return proof
-        end = self.boundaries.end_of(moment.offset, proof.term)
+        since = proof.term if moment.term is None else moment.term
+        epochs = [epoch for epoch in self.boundaries.bounding if since <= epoch <= proof.term] or [proof.term]
+        end = min(self.boundaries.end_of(moment.offset, epoch) for epoch in epochs)
         return replace(proof, end_offset=min([end, *self._opened_behind(moment.offset, proof.term)]))
 
     def _opened_behind(self, offset: int, epoch: int) -> Iterator[int]:
