@@ -143,13 +143,16 @@ def partition_states(moments: Iterable[Moment]) -> list[PartitionState]:
 def last_isr(moments: Sequence[Moment]) -> PartitionState | None:
     """The newest partition state by the logical clock, where no leader may have changed its ISR by itself since.
 
-    None where somebody led in a newer epoch, of which no such state is told.
+    None where somebody led in a newer epoch, of which no such state is told, or a znode tells another ISR of it.
     """
-    states = (m for m in moments if m.kind == "leadership" and m.epoch is not None and m.isr is not None)
+    states = [m for m in moments if m.kind == "leadership" and m.epoch is not None and m.isr is not None]
     dated = (m for m in states if m.partition_epoch is not None)
     newest = max(dated, key=lambda m: (m.epoch or 0, m.partition_epoch or 0), default=None)
     if newest is None or newest.clock == ZOOKEEPER_CLOCK or last_leader(moments)[0] > (newest.epoch or 0):
         return None  # whoever saved the state of a znode did so at some time: the ISR may have shrunk since
+    saved = (m for m in states if m.clock == ZOOKEEPER_CLOCK and (m.epoch or 0) >= (newest.epoch or 0))
+    if any(set(m.isr or ()) != set(newest.isr or ()) for m in saved):
+        return None
     later = (m for m in moments if m.kind in ("isr", "isr-shrinking") and m.term == newest.epoch)
     # Up to 2.6 the leader changes the ISR by itself: what came after the last order is not an order.
     return None if any(m.partition_epoch is None for m in later) else newest
