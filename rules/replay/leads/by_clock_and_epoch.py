@@ -79,9 +79,9 @@ class Statements:
         self.server_logs: dict[str, tuple[Moment, Moment]] = {}
         """By clock the first and the last statement of its broker's server.log, which tells of restarts and cuts."""
         self.chain_starts = _chain_starts(replicas)
-        roles = (m.epoch for m in moments if m.kind in ROLE_KINDS and m.epoch is not None)
+        roles = (m.epoch for m in moments if m.kind in (*ROLE_KINDS, "leadership") and m.epoch is not None)
         self.last_epoch = max((*roles, *(replica.last_known_epoch for replica in replicas)), default=-1)
-        """The newest that a role or a disk tells of."""
+        """The newest that a role, an order or a disk tells of."""
         for placed in enumerate(moments):
             self._put(*placed)
 

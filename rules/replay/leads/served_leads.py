@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from rules.chronicle.leaders import leaders_by_epoch
 from rules.chronicle.request_logs import LoggedRequests, Unheard, Why, log_of
-from rules.history.moments import ROLE_KINDS, Moment
+from rules.history.moments import ROLE_KINDS, Moment, agreed, succeeded
 from rules.history.statements import Fetched, RoleTaken
 from rules.replay.leads.by_clock_and_epoch import Served, Statements
 from rules.replicas.led_last import ends_stopped
@@ -152,7 +152,10 @@ def _lead(leader: int, epochs: tuple[int, ...], statements: Statements) -> Serve
     unsure = opening is None and restarted is not None
     rows = tuple(m for m in placed if not unsure or m.epoch in epochs)
     doubt = None if unsure else _first_beyond(given, epochs[-1])
-    ended = _ended(story.following(epochs[-1]))
+    following = story.following(epochs[-1])
+    if following is None and end is not None and _reached(rows) > end:
+        end, end_why = None, ""  # the disk tells of another time
+    ended = _ended(following)
     log = log_of(statements.request_logs, leader)
     unheard = *_unheard(log, (opening, start), rows, ended), *_unknown(leader, rows, given, doubt)
     return ServedLead(
@@ -169,6 +172,13 @@ def _lead(leader: int, epochs: tuple[int, ...], statements: Statements) -> Serve
         unheard={each.why: each for each in unheard},
         follower_ends=_follower_ends(epochs, statements),
     )
+
+
+def _reached(rows: Iterable[Served]) -> int:
+    """How far a leader's log went at least, by what it answered for and by what followers had of it."""
+    written = ((row.offset or 0) + 1 for row in rows if succeeded(row))
+    copied = (row.offset or 0 for row in rows if row.kind == "fetched" and agreed(row))
+    return max([0, *written, *copied])
 
 
 def _logged(row: Served) -> float:
