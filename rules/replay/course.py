@@ -127,6 +127,8 @@ class _Story:
         own = self.own.get(lead.leader)
         if own is not None and own.has_cut and not self._rules(lead.leader, opening).clamps:
             start = self.held.get(lead.leader, UNKNOWN)
+        if lead.opening is None:
+            start = lowered(start, UNKNOWN)  # its own log lacks that line, and may lack a restart before
         isr = isr_history(lead, self.statements, self.clocks)
         binary = self._release(lead.leader, opening)
         rank = rank_of(lead, self.brokers, self.assigned, binary, self.settings, self.clocks, over_time=self.over_time)

@@ -261,6 +261,7 @@ broker 2 @6:11|
 t1 leads 1 epoch 0 at 0 hw 0
 t1 follows 2 epoch 0 at 0 hw 0
 t2 loads 2 at 8 start 6
+t2 leads 2 epoch 1 at 8 hw 6
 t3 fetch 1@4 from 2 hw=2 epoch 1
 t4 fetch 1@5 from 2 hw=3 epoch 1
 """
