@@ -23,7 +23,7 @@ from rules.history.moments import (
     leads,
 )
 from rules.history.statements import RoleTaken
-from rules.history.translation import translated
+from rules.history.translation import estimated, translated
 from rules.protocol.steps import StepLimit
 
 _OF_AN_EPOCH: Final = (*ROLE_KINDS, "leadership", "unclean-election")
@@ -170,20 +170,18 @@ class EarlierRoles:
         return not self._comes_after(epoch, moment)
 
     def had_begun(self, epoch: int, moment: Moment) -> bool:
-        """Whether somebody tells of an epoch that it may have been there when a broker wrote something."""
-        begun = self._begun(epoch, moment)
+        """Whether an epoch was most likely there when a broker wrote something, as others date it."""
+        times = self._first.get(epoch, {})
+        dated = (estimated(time, clock, moment.clock, self._clocks) for clock, time in times.items())
+        begun = min((time for time in dated if time is not None), default=None)
         return begun is not None and begun <= (moment.time or 0)
 
     def _comes_after(self, epoch: int, moment: Moment) -> bool:
         """Whether an epoch was surely not there yet when a broker wrote something."""
-        begun = self._begun(epoch, moment)
-        return begun is not None and moment.time is not None and begun > moment.time
-
-    def _begun(self, epoch: int, moment: Moment) -> int | None:
-        """When an epoch began at the earliest, by a broker's clock; null where nothing tells."""
         times = self._first.get(epoch, {})
         windows = (translated(time, clock, moment.clock, self._clocks) for clock, time in times.items())
-        return min((window[0] for window in windows if window is not None), default=None)
+        placed = [window[0] for window in windows if window is not None]
+        return bool(placed) and moment.time is not None and min(placed) > moment.time
 
 
 def _first_after_a_restart(placed: Sequence[Moment]) -> frozenset[int]:
