@@ -147,7 +147,7 @@ Partial = Annotated[
     bool | None,
     typer.Option(
         "--partial",
-        help="Take this dump for complete: missing replicas and logs do not leave the verdict open.",
+        help="Take this dump for complete: what is not here leaves the verdict open only where a rule asks for it.",
     ),
 ]
 Copied = Annotated[

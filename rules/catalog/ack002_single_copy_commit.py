@@ -10,6 +10,7 @@ from rules.chronicle.silence import Silence, would_tell
 from rules.evidence import Course, Cut, LeaderRow, Moment, PartitionEvidence, Span
 from rules.finding import Exhibit, Severity, Undecided, Violation
 from rules.rule import rule
+from rules.words import it_or_them
 
 
 @rule(
@@ -109,9 +110,7 @@ def _unplaced(course: Course) -> Undecided:
     return Undecided(reason=reason, missing=would_tell(course.lead.unheard["unplaced"].silence), blocking=False)
 
 
-def _violation(
-    evidence: PartitionEvidence, course: Course, rows: Sequence[LeaderRow], later: Sequence[Course]
-) -> Violation:
+def _violation(evidence: PartitionEvidence, course: Course, rows: Sequence[LeaderRow], later: Sequence[Course]) -> Violation:
     offsets = [row.moment.offset for row in rows if row.moment.offset is not None]
     last = max(rows, key=lambda row: row.moment.offset or 0).moment
     end = evidence.batch_end(max(offsets), last.term)
@@ -129,7 +128,7 @@ def _violation(
         facts={
             "leader": course.lead.leader,
             "epoch": course.lead.epochs[-1] if last.term is None else last.term,
-            "fate": fate or "there was no other copy of them at that time",
+            "fate": fate or f"there was no other copy of {it_or_them(end - min(offsets))} at that time",
             "answers": len(rows),
         },
         exhibits=tuple(_exhibits(rows[0].moment.span, rows[-1].moment.span)),

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from rules.chronicle.extents import NO_OFFSETS, Extents
 from rules.evidence import PartitionEvidence, Replica
 from rules.evidence.asked_once import asked_once
 from rules.history.moments import DISTURBED, ROLE_KINDS, STARTING, succeeded
 from rules.history.statements import Answered, LogEvent, Produced, RoleTaken
 from rules.settings import STOPPED
+
+_WROTE_ALL_OR_NONE: Final = (0, 19)
+"""What a producer is told whose records were written, and one whose were not (NOT_ENOUGH_REPLICAS)."""
 
 
 @asked_once
@@ -99,12 +104,14 @@ class Answering:
     def left_one_out(self, start: int, end: int) -> bool:
         """Whether its log tells of requests up to its last answers, and of none that may have written some records.
 
-        None is logged for acks=0, and those that wait for all replicas may have failed; of a thinned log the first may
-        be left out. An answer in an older epoch, in which the same broker led, may be of these records.
+        None is logged for acks=0, and those that wait for all replicas may have failed when they had written, unless
+        too few were in sync before they began. Of a thinned log the first may be left out. An answer in an older epoch,
+        in which the same broker led, may be of these records.
         """
         if self._ends_transactions:
             return False
-        if any(m.acks == 0 or m.left_out or (m.acks == -1 and m.error != 0) for m in self._produced):
+        own = self._produced
+        if any(m.acks == 0 or m.left_out or (m.acks == -1 and m.error not in _WROTE_ALL_OR_NONE) for m in own):
             return False
         answers = [(m.offset or 0, m.term) for m in self._produced if succeeded(m)]
         goes_on = self._log.until or any(term == self.epoch and at >= end for at, term in answers)

@@ -153,10 +153,9 @@ def broken(bench: Bench, report: AuditReport) -> Iterator[str]:
             where = f"{accusation.rule} {accusation.place} of {brokers}, {confidence}"
             yield f"accuses {severity} {where}: {accusation.message}"
     yield from _billed_more(bench, report)
-    scope = report.coverage.scope
-    if report.verdict == "clean" and bench.whole.verdict != "clean" and not (
-        (scope.absent or scope.before_logs) and scope.words
-    ):
+    scope, whole = report.coverage.scope, bench.whole.coverage.scope
+    absent = {*scope.absent} - {*whole.absent} or (scope.before_logs and not whole.before_logs)
+    if report.verdict == "clean" and bench.whole.verdict != "clean" and not (absent and scope.words):
         yield f"clean where the whole is {bench.whole.verdict}"
     for line in report.coverage.undecided:
         if "failed: " in line.reason:
