@@ -8,7 +8,13 @@ from parsers.tables import BatchHeader, OffsetCheckpoint
 from rules.evidence import OffsetClaim, PartitionEvidence, Replica, same_topic
 from rules.evidence.absent_segments import perhaps_absent
 from rules.finding import Exhibit, Severity, Undecided, Violation, capital, offsets_told
-from rules.loss.written_up_to import left_by_a_cut, perhaps_copied_before, shut_down_cleanly, wrong_alone
+from rules.loss.written_up_to import (
+    left_by_a_cut,
+    perhaps_copied_before,
+    perhaps_left_by_a_cut,
+    shut_down_cleanly,
+    wrong_alone,
+)
 from rules.rule import rule
 from rules.words import numbered
 
@@ -104,8 +110,10 @@ def _holders(evidence: PartitionEvidence, replica: Replica, high_watermark: int)
 def _weigh(
     evidence: PartitionEvidence, replica: Replica, holders: tuple[int, ...], *, alone: bool
 ) -> tuple[Severity, str]:
-    if left_by_a_cut(evidence, replica):
-        return Severity.LOW, "its release leaves the high watermark where it was when it cuts the log (up to 2.3)"
+    left = left_by_a_cut(evidence, replica)
+    if left or perhaps_left_by_a_cut(evidence, replica):
+        why = "its release leaves the high watermark where it was when it cuts the log (up to 2.3)"
+        return Severity.LOW, why if left else f"either {why}, or the end of its log is lost"
     flushed = replica.recovery_point is not None and replica.recovery_point.offset > replica.log_end_offset
     if shut_down_cleanly(evidence, replica):
         return _since_its_stop(holders, alone=alone)

@@ -12,7 +12,7 @@ from rules.evidence import CRASHED, Committed, PartitionEvidence, Replica
 from rules.evidence.asked_once import asked_once
 from rules.evidence.kept_proofs import kept_proofs
 from rules.evidence.shortened import shortened_on_disk
-from rules.history.moments import succeeded
+from rules.history.moments import OF_SERVER_LOG, succeeded
 from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.replicas.openings import ON_DISK
 from rules.words import quoted
@@ -102,6 +102,21 @@ def left_by_a_cut(evidence: PartitionEvidence, replica: Replica) -> bool:
     return last is not None and last.offset == replica.log_end_offset
 
 
+def perhaps_left_by_a_cut(evidence: PartitionEvidence, replica: Replica) -> bool:
+    """The same where no line of its broker's server.log is here, and it or all others ran such a release.
+
+    A cut takes the recovery point back as well.
+    """
+    point = replica.recovery_point
+    if point is not None and point.offset > replica.log_end_offset:
+        return False
+    own = evidence.release_of(replica.broker)
+    others = [evidence.release_of(version.broker) for version in evidence.versions]
+    known = [release for release in ([own] if own is not None else others) if release is not None]
+    speaks = any(moment.kind in OF_SERVER_LOG for moment in evidence.chronicle.told_by(replica.broker))
+    return bool(known) and not speaks and not any(release.at_least(2, 4) for release in known)
+
+
 def perhaps_copied_before(evidence: PartitionEvidence, replica: Replica) -> bool:
     """Whether its log lost its end in a crash, or was only copied before its high watermark, and nobody says which."""
     return evidence.copied_live and not evidence.copied and below_its_watermark(evidence, replica)
@@ -137,7 +152,8 @@ def _by_its_files(evidence: PartitionEvidence, replica: Replica) -> Iterator[Wor
     if mark is not None and not (left_by_a_cut(evidence, replica) or wrong_alone(evidence, replica)):
         others = (r.high_watermark for r in evidence.current if r is not replica)
         seconded = any(claim is not None and claim.offset >= mark.offset for claim in others)
-        alone = UNCOMMITTED if stopped and not (seconded if point is None else point.offset >= mark.offset) else ""
+        unproved = stopped and not (seconded if point is None else point.offset >= mark.offset)
+        alone = UNCOMMITTED if unproved or perhaps_left_by_a_cut(evidence, replica) else ""
         because = f"broker {broker}'s high watermark on disk is {mark.offset}"
         yield Word(
             end_offset=mark.offset, worth="committed", because=because, span=mark.span, epoch=epoch, broker=broker,

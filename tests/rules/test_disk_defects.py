@@ -15,8 +15,8 @@ from auditor.audit import audit
 from auditor.config import AuditConfig
 from auditor.report.json import document
 from parsers.writers.segments import batch_bytes
-from rules.catalog import RULES
-from rules.finding import Finding, Severity
+from rules.catalog import BY_ID, RULES
+from rules.finding import Finding, Severity, Violation
 from rules.judging.judge import judge
 from rules.sketch.notation import read_sketch
 from tests.auditor.dumps_at_hand import ROOT
@@ -691,3 +691,21 @@ ROTTEN = """
 def test_a_damaged_batch_is_lost_where_every_assigned_replica_is_here(others: str, severity: Severity) -> None:
     found = judge(read_sketch(ROTTEN.format(others=others)).evidence, RULES).findings
     assert {f.severity for f in found if f.rule == "SEG001"} == {severity}
+
+
+@pytest.mark.parametrize(
+    ("release", "recovery", "told", "said"),
+    [
+        ("1.1.1", 2, "", (Severity.LOW, "possible")),
+        # Its server.log would tell of a cut, a cut takes the recovery point back, and since 2.4 the watermark too.
+        ("1.1.1", 2, "t1 loads 1 at 4\n", (Severity.MEDIUM, "certain")),
+        ("1.1.1", 4, "", (Severity.HIGH, "certain")),
+        ("2.4.1", 2, "", (Severity.MEDIUM, "certain")),
+    ],
+)
+def test_an_old_release_may_have_left_a_high_watermark_when_it_cut_the_log(
+    release: str, recovery: int, told: str, said: tuple[Severity, str]
+) -> None:
+    drawing = f"kafka 1 {release}\nbroker 1 00| ; hw 4, recovery {recovery}\nbroker 2 00|\n{told}"
+    (found,) = (v for v in BY_ID["HW001"].check(read_sketch(drawing).evidence) if isinstance(v, Violation))
+    assert (found.severity, found.confidence) == said
