@@ -28,8 +28,8 @@ def single_copy_commit(evidence: PartitionEvidence) -> Iterator[Violation | Unde
 
     Proves
     ------
-    For these records there was one copy when the producer was told that they are safe. Medium when that copy was then
-    cut, or the next epoch opened below them.
+    For these records there was one copy in sync when the producer was told that they are safe. Medium when that copy
+    was then cut, or the next epoch opened below them.
 
     Undecided when
     --------------
@@ -128,7 +128,7 @@ def _violation(evidence: PartitionEvidence, course: Course, rows: Sequence[Leade
         facts={
             "leader": course.lead.leader,
             "epoch": course.lead.epochs[-1] if last.term is None else last.term,
-            "fate": fate or f"there was no other copy of {it_or_them(end - min(offsets))} at that time",
+            "fate": fate or f"there was no other copy of {it_or_them(end - min(offsets))} in sync at that time",
             "answers": len(rows),
         },
         exhibits=tuple(_exhibits(rows[0].moment.span, rows[-1].moment.span)),
