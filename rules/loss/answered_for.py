@@ -19,7 +19,7 @@ from rules.loss.before_reopening import before_reopenings, lost_by_reopening
 from rules.loss.gone import Gone, fates, gone_with
 from rules.loss.held_again import held_again, surely_gone
 from rules.loss.held_before import of_damaged_ends, of_logs_made_anew, of_removed_heads
-from rules.loss.later import stands_no_more, stands_older
+from rules.loss.later import perhaps_replaced, stands_no_more
 from rules.loss.left_out import left_out
 from rules.loss.lost_stretch import LeftOut
 from rules.loss.perhaps_answered import UntoldAnswers, answered_by_one, untold_answers
@@ -84,16 +84,17 @@ def _of_no_known_place(evidence: PartitionEvidence) -> Iterator[Unsettled]:
     for (known, broker), own in sorted(answers.items()):
         shown = taken or not known
         gone = [m.offset or 0 for m in own if _is_gone(evidence, m, leaders, rewritten, known=known, shown=shown)]
-        older = [] if gone else [m.offset or 0 for m in own if _cut_from_below_older(evidence, m, leaders)]
+        others = [] if gone else [m.offset or 0 for m in own if perhaps_replaced(evidence, m, leaders)]
         # It may be told in which epochs it answered, and only not where the next ones opened.
         asked = f"opened in which broker {broker} answered producers"
         asked = f"after those of broker {broker}'s answers opened" if known else asked
         words = f"no log tells at which offsets the epochs {asked}"
         missing = would_tell(Silence(broker=last if known else broker, log="roles"))
-        if open_offsets := gone or older:
+        if open_offsets := gone or others:
             first, end = min(open_offsets), max(open_offsets)
             what = f"a record at {first}" if first == end else f"records between {first} and {end}"
-            there = "that the leader's log does not hold" if gone else "where the leader's log holds older ones"
+            there = "that the leader's log does not hold"
+            there = there if gone else "and truncated its log there since: the leader's log may hold others"
             yield Unsettled(
                 broker=broker,
                 words=f"{words}. It acknowledged {what} {there}",
@@ -140,14 +141,6 @@ def _is_gone(
     logs = evidence.current or (None,)
     nowhere = all(stands_no_more(answer, replica, leaders) for replica in logs)
     return nowhere or (shown and stands_no_more(answer, evidence.leader_at_the_end, leaders))
-
-
-def _cut_from_below_older(evidence: PartitionEvidence, answer: Produced, leaders: Mapping[int, int]) -> bool:
-    """Whether who answered cut its log there since, and the log that leads has an older record in that place."""
-    offset, since = answer.offset or 0, answer.time or 0
-    cuts = (c for c in evidence.chronicle.cuts if c.broker == answer.witness and c.offset <= offset)
-    was_cut = any((cut.moment.time or 0) >= since for cut in cuts)
-    return was_cut and stands_older(answer, evidence.leader_at_the_end, leaders)
 
 
 def _may_have_led(evidence: PartitionEvidence, leader: int, newest: int) -> bool:

@@ -6,7 +6,9 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
+from rules.evidence import PartitionEvidence
 from rules.history.statements import Produced, RoleTaken
+from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.replicas.lineage import epoch_held
 from rules.replicas.replica import Replica
 
@@ -128,7 +130,22 @@ def stands_no_more(answer: Produced, last: Replica | None, leaders: Mapping[int,
     return held in leaders and all(epoch < held for epoch in led)
 
 
-def stands_older(answer: Produced, last: Replica | None, leaders: Mapping[int, int]) -> bool:
+def perhaps_replaced(evidence: PartitionEvidence, answer: Produced, leaders: Mapping[int, int]) -> bool:
+    """Whether who answered cut its log there since, and the log that leads may have another record in that place.
+
+    An older one, or one without an epoch that its broker is not seen to have fetched by then.
+    """
+    last, offset, since = evidence.leader_at_the_end, answer.offset or 0, answer.time or 0
+    cuts = (c for c in evidence.chronicle.cuts if c.broker == answer.witness and c.offset <= offset)
+    if last is None or not any((cut.moment.time or 0) >= since for cut in cuts):
+        return False
+    there = last.log_start_offset <= offset < last.log_end_offset and last.broker != answer.witness
+    unnamed = there and epoch_held(last, offset) in (None, UNDEFINED_EPOCH)
+    unseen = unnamed and evidence.chronicle.fetched_up_to(last.broker, answer.term or 0) <= offset
+    return unseen or _stands_older(answer, last, leaders)
+
+
+def _stands_older(answer: Produced, last: Replica | None, leaders: Mapping[int, int]) -> bool:
     """Whether the log that leads shows an older record there than any that the broker can have answered for first.
 
     It is the one that was sent again, or it has taken the place of what was answered for.

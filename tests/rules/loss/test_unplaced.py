@@ -70,3 +70,31 @@ def test_who_led_last_wrote_others_in_their_place(place: int, said: list[object]
 def test_where_batches_carry_epochs_an_answer_may_be_one_given_again() -> None:
     drawing = WITHOUT_EPOCHS.replace("1 -|", "1 0|").replace("----|", "0000|")
     assert asked(drawing.format(place=2)) == []
+
+
+TAKEN_BACK = """
+broker 1 ----|
+broker 2 ----|
+t1 leader 1 epoch 0 isr 1,2 told 1
+t2 acks 1 at 2 acks=1
+{between}
+t4 leader 2 epoch 1 isr 1,2 told 1
+t4 leader 2 epoch 1 isr 1,2 told 2
+{since}
+"""
+
+
+@pytest.mark.parametrize(
+    ("between", "since", "said"),
+    [
+        ("", "t5 truncates 1 to 1", [((1,), 2, 3)]),
+        # The next leader had fetched it, or its own leader is not seen to cut it.
+        ("t3 fetch 2@3 from 1 hw=2", "t5 truncates 1 to 1", []),
+        ("", "t5 truncates 1 to 3", []),
+        ("", "", []),
+    ],
+)
+def test_who_cut_what_it_answered_for_leaves_open_whose_records_stand_there(
+    between: str, since: str, said: list[object]
+) -> None:
+    assert asked(TAKEN_BACK.format(between=between, since=since)) == said
