@@ -172,7 +172,9 @@ def _cut_off(
                 for epoch, leader in chronicle.leaders.items()
             )
             latest = before - 1 if former is None or led_since else min(before - 1, former)
-            yield shared, max(shared, latest), (end, f"broker {cut.broker} held its records up to there and cut them")
+            opened = ((e, o.offset) for e, o in openings.items() if o.broker == cut.broker and shared < e <= latest)
+            oldest = max((e for e, offset in opened if offset is not None and offset <= cut.offset), default=shared)
+            yield oldest, max(oldest, latest), (end, f"broker {cut.broker} held its records up to there and cut them")
 
 
 def _copied(replicas: Sequence[Replica], openings: Mapping[int, RoleTaken]) -> Iterator[tuple[int, EpochReach]]:

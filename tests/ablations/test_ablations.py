@@ -336,10 +336,10 @@ def test_what_is_missing_of_all_logs_at_once_accuses_nobody_and_clears_nobody(
 
 @pytest.mark.parametrize(("gone", "first"), [("broker-1/", []), ("broker-1/data/", [((2,), False)])])
 def test_who_began_first_without_committed_records_is_open_where_a_leader_before_is_not_here(
-    gone: str, first: list[tuple[tuple[int, ...], bool]], tmp_path: Path
+    gone: str, first: list[tuple[tuple[int, ...], bool]], bench_of: BenchOf
 ) -> None:
     """Broker 1 led epoch 4 without epoch 2's records, its log is not here; broker 2 followed it and led epoch 5."""
-    bench = Bench("fast_failover_kip279", tmp_path, {})
+    bench = bench_of("fast_failover_kip279")
     report = bench.judged(Ablation("no broker 1", frozenset(s for s in bench.files if s.startswith(gone))))
     assert report is not None
     found = [f for f in report.violations if f.rule == "LEAD001"]
