@@ -27,7 +27,16 @@ from rules.chronicle.reigns import Reign, reigns
 from rules.chronicle.stories import NO_STORY, Story, stories
 from rules.history.last_life import NO_EARLIER_LIFE, EarlierLife, gave_up
 from rules.history.log_cuts import Cut, cuts, decided_by
-from rules.history.moments import ROLE_KINDS, Committed, Moment, committed, epoch_starts, first_states, gives_role
+from rules.history.moments import (
+    OF_SERVER_LOG,
+    ROLE_KINDS,
+    Committed,
+    Moment,
+    committed,
+    epoch_starts,
+    first_states,
+    gives_role,
+)
 from rules.history.statements import Fetched, LogCut, PartitionState, Role, RoleTaken
 from rules.history.terms import telling_every_role
 from rules.history.turns import (
@@ -130,6 +139,10 @@ class Chronicle(Struct, frozen=True, dict=True):
     def told_by(self, broker: int) -> Sequence[Moment]:
         """What a broker wrote into its own logs, in that order."""
         return self._by_clock.get(f"broker {broker}", ())
+
+    def has_server_log(self, broker: int) -> bool:
+        """Whether a broker told anything of which only its server.log tells."""
+        return any(moment.kind in OF_SERVER_LOG for moment in self.told_by(broker))
 
     @cached_property
     def _by_clock(self) -> Mapping[str, Sequence[Moment]]:

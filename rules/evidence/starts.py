@@ -11,7 +11,7 @@ from rules.chronicle.log_starts import log_start_after
 from rules.evidence import PartitionEvidence
 from rules.evidence.without_entry import file_may_be_of_another_moment, lies_before_the_file
 from rules.facts.stretch import EpochRun
-from rules.history.moments import OF_SERVER_LOG, gives_role
+from rules.history.moments import gives_role
 from rules.history.statements import LogCut, LogEvent
 from rules.protocol.versions import parse_kafka_version
 from rules.replicas.replica import Replica
@@ -92,15 +92,15 @@ def once_started_there(replica: Replica, evidence: PartitionEvidence) -> bool:
         return True
     if others:
         return not _tells_all(replica, evidence) and _led_before(replica, evidence)
-    return not any(moment.kind in OF_SERVER_LOG for moment in evidence.chronicle.told_by(replica.broker))
+    return not evidence.chronicle.has_server_log(replica.broker)
 
 
 def _tells_all(replica: Replica, evidence: PartitionEvidence) -> bool:
     """Whether the broker's own logs lack no role up to the epoch with which its epoch file goes on."""
-    own, since = evidence.chronicle.told_by(replica.broker), replica.epoch_file.entries[0].epoch
-    speaks = any(moment.kind in OF_SERVER_LOG for moment in own)
+    chronicle, since = evidence.chronicle, replica.epoch_file.entries[0].epoch
+    own = chronicle.told_by(replica.broker)
     goes_on = any(gives_role(moment) and (moment.epoch or 0) >= since for moment in own)
-    return speaks and goes_on and not evidence.lacked_roles.get(replica.broker)
+    return goes_on and chronicle.has_server_log(replica.broker) and not evidence.lacked_roles.get(replica.broker)
 
 
 def _led_before(replica: Replica, evidence: PartitionEvidence) -> bool:

@@ -98,8 +98,12 @@ def committed_end_of(evidence: PartitionEvidence, part: LeftOut, *, again: bool)
     else:
         ends = [accounts(evidence).committed_end(e, part.start, part.end) for e in terms]
     since = [c for c in evidence.committed_batches if part.epoch < c.term < part.next_epoch]
-    own = (c for c in since if _of_its_log(c.moment, part.leader) and not _led_without(evidence, part, c.term))
-    own = (c for c in own if not _had_older(evidence, part, c.term))
+    own = (
+        c
+        for c in since
+        if _of_its_log(c.moment, part.leader)
+        and not (_led_without(evidence, part, c.term) or _had_older(evidence, part, c.term))
+    )
     unsure = (c for c in since if _perhaps_of_its_epoch(evidence, part, c))
     return max([*ends, *(min(part.end, c.end_offset) for c in (*own, *unsure))])
 
@@ -132,8 +136,10 @@ def _led_without(evidence: PartitionEvidence, part: LeftOut, epoch: int) -> bool
 def _had_older(evidence: PartitionEvidence, part: LeftOut, epoch: int) -> bool:
     """Whether the log of its leader has older records there, and tells of no cut since an epoch that made room."""
     for replica in evidence.current:
-        older = None if replica.cleaned else older_run(replica, part.epoch, part.start, part.end)
-        if replica.broker == part.leader and older is not None:
+        if replica.broker != part.leader or replica.cleaned:
+            continue
+        older = older_run(replica, part.epoch, part.start, part.end)
+        if older is not None:
             return not cut_since(replica.broker, epoch, older[2], evidence.chronicle)
     return False
 

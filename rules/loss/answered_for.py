@@ -93,8 +93,8 @@ def _of_no_known_place(evidence: PartitionEvidence) -> Iterator[Unsettled]:
         if open_offsets := gone or others:
             first, end = min(open_offsets), max(open_offsets)
             what = f"a record at {first}" if first == end else f"records between {first} and {end}"
-            there = "that the leader's log does not hold"
-            there = there if gone else "and truncated its log there since: the leader's log may hold others"
+            cut = "and truncated its log there since: the leader's log may hold others"
+            there = "that the leader's log does not hold" if gone else cut
             yield Unsettled(
                 broker=broker,
                 words=f"{words}. It acknowledged {what} {there}",

@@ -12,7 +12,7 @@ from rules.evidence import CRASHED, Committed, PartitionEvidence, Replica
 from rules.evidence.asked_once import asked_once
 from rules.evidence.kept_proofs import kept_proofs
 from rules.evidence.shortened import shortened_on_disk
-from rules.history.moments import OF_SERVER_LOG, succeeded
+from rules.history.moments import succeeded
 from rules.protocol.offsets import UNDEFINED_EPOCH
 from rules.replicas.openings import ON_DISK
 from rules.words import quoted
@@ -113,8 +113,9 @@ def perhaps_left_by_a_cut(evidence: PartitionEvidence, replica: Replica) -> bool
     own = evidence.release_of(replica.broker)
     others = [evidence.release_of(version.broker) for version in evidence.versions]
     known = [release for release in ([own] if own is not None else others) if release is not None]
-    speaks = any(moment.kind in OF_SERVER_LOG for moment in evidence.chronicle.told_by(replica.broker))
-    return bool(known) and not speaks and not any(release.at_least(2, 4) for release in known)
+    if not known or any(release.at_least(2, 4) for release in known):
+        return False
+    return not evidence.chronicle.has_server_log(replica.broker)
 
 
 def perhaps_copied_before(evidence: PartitionEvidence, replica: Replica) -> bool:

@@ -11,9 +11,10 @@ import polars as pl
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rules.chronicle.chronicle import Chronicle
 from rules.evidence import PartitionEvidence, Replica
 from rules.evidence.lacked_markers import committed_by_all
-from rules.history.moments import OF_SERVER_LOG, ROLE_KINDS, Moment
+from rules.history.moments import ROLE_KINDS
 from rules.narrow.last_of_keys import LastRecords
 from rules.protocol.epochs import epoch_at
 from rules.protocol.offsets import Offset
@@ -134,16 +135,17 @@ def _perhaps_cut(evidence: PartitionEvidence, gap: KeysApart) -> tuple[int, int]
     begun: set[tuple[int, int]] = set()
     for replica in evidence.current:
         if replica.broker in gap.lacking:
-            epochs = _roles_told(evidence.chronicle.told_by(replica.broker))
+            epochs = _roles_told(evidence.chronicle, replica.broker)
             starts = ((start.epoch, start.start_offset) for start in (*replica.log_chain, *replica.file_chain))
             begun |= {(e, start) for e, start in starts if e > written and e not in epochs and start > gap.start_offset}
     return min(begun, default=None)
 
 
-def _roles_told(own: Sequence[Moment]) -> set[int | None]:
+def _roles_told(chronicle: Chronicle, broker: int) -> set[int | None]:
     """Epochs in which a broker tells its role, where its server.log is here too, which tells of cuts."""
-    tells_of_cuts = any(moment.kind in OF_SERVER_LOG for moment in own)
-    return {moment.epoch for moment in own if moment.kind in ROLE_KINDS} if tells_of_cuts else set()
+    if not chronicle.has_server_log(broker):
+        return set()
+    return {moment.epoch for moment in chronicle.told_by(broker) if moment.kind in ROLE_KINDS}
 
 
 def _uncompared(brokers: Sequence[int], reason: str, missing: str) -> KeysUncompared:

@@ -67,9 +67,9 @@ def _unshown(chronicle: Chronicle, replicas: Sequence[Replica], found: KeptOlder
 
     Nobody tells where they opened, or no log of their leader is here.
     """
-    for epoch in range(found.committed.term + 1, found.epoch):
-        led = chronicle.leaders.get(epoch)
-        if led in (None, found.leader) or epoch in chronicle.led_by_nobody:
+    for epoch, led in sorted(chronicle.leaders.items()):
+        between = found.committed.term < epoch < found.epoch
+        if not between or led == found.leader or epoch in chronicle.led_by_nobody:
             continue
         if epoch not in chronicle.opened or not any(replica.broker == led for replica in replicas):
             yield epoch
